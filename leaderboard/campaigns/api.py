@@ -21,7 +21,7 @@ from leaderboard.evaluations import writes as removing
 from leaderboard.teams.reads import find_team, find_team_let_in
 from leaderboard.web.context import actor, read, writing
 from leaderboard.web.endpoints import counting, get, look_again, post
-from leaderboard.web.organise import CAMPAIGN, campaign_here, require_confirmed
+from leaderboard.web.organise import CAMPAIGN, campaign_here, change_here, require_confirmed
 
 NOBODY = "there is no account of this name"
 NO_TEAM = "there is no team of this address; its members can tell it, or look the team up on a board or under /teams"
@@ -45,25 +45,22 @@ def _said(done: str) -> Any:
     return words
 
 
+SHOWN = (
+    "title", "description", "visibility", "measures", "primary_measure", "beta", "cost", "value", "prior",
+    "no_relevant", "compat", "run_choice", "locked_at", "archived_at", "contact",
+)  # fmt: skip
+
+
 def _shown(answer: Any) -> dict[str, str]:
-    values = answer["values"]
-    locked, archived = values["locked_at"], values["archived_at"]
-    lists = {"teams let in": "teams", "organisers": "organisers", "evaluations": "evaluations"}
-    return {
-        "title": values["title"],
-        "description": values["description"] or "–",
-        "measures": " ".join(dict.fromkeys([values["primary_measure"], *values["measures"]])),
-        "β": number(values["beta"]),
-        **{name: number(values[name]) for name in ("cost", "value", "prior")},
-        "no relevant": values["no_relevant"],
-        "compatibility": f"trec_eval {values['compat']}",
-        "run on a board": values["run_choice"],
-        "prior locked": f"since {locked[:10]}, with the first result" if locked else "not yet",
-        "contact": values["contact"] or "–",
-        "visible to": values["visibility"],
-        "archived": f"since {archived[:10]}" if archived else "no",
-        **{label: ", ".join(answer[name]) or "–" for label, name in lists.items()},
-    }
+    of_settings = {name: answer["values"][name] for name in SHOWN}
+    of_people = {name: answer[name] for name in ("organisers", "teams", "evaluations")}
+    return {name.replace("_", " "): _text(value) for name, value in (of_settings | of_people).items()}
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, float):
+        return number(value)
+    return (", ".join(value) if isinstance(value, list) else str(value or "")) or "–"
 
 
 LIST = Table(
@@ -109,9 +106,7 @@ def change_campaign(campaign: str, body: CampaignChanges) -> reads.CampaignSetti
     β, cost, value, prior and the policy for queries without relevant documents are fixed by the first recorded score. A
     public campaign that is made private lets the teams in that have runs in it.
     """
-    with writing() as session:
-        campaigns.change_campaign(session, actor(), campaign_here(session, campaign), **body.given())
-        require_confirmed(session, campaign, body.confirm)
+    change_here(campaign, "", campaigns.change_campaign, confirm=body.confirm, **body.given())
     return read(reads.campaign_settings, campaign)
 
 
@@ -121,7 +116,8 @@ def change_campaign(campaign: str, body: CampaignChanges) -> reads.CampaignSetti
 def archive_campaign(campaign: str) -> reads.CampaignSettings:
     """Archives a campaign: it can be read, and takes no runs and no evaluations. What is wrong in it can still be
     corrected: new judgments and settings score its runs again."""
-    return _archive(campaign, archived=True)
+    change_here(campaign, "", campaigns.archive_campaign, archived=True)
+    return read(reads.campaign_settings, campaign)
 
 
 @post(f"{CAMPAIGN}/unarchive", Scope.ORGANISE, command=Command(
@@ -129,7 +125,8 @@ def archive_campaign(campaign: str) -> reads.CampaignSettings:
 ))  # fmt: skip
 def unarchive_campaign(campaign: str) -> reads.CampaignSettings:
     """Takes a campaign out of the archive."""
-    return _archive(campaign, archived=False)
+    change_here(campaign, "", campaigns.archive_campaign, archived=False)
+    return read(reads.campaign_settings, campaign)
 
 
 @post(f"{CAMPAIGN}/remove", Scope.ORGANISE, command=Command(
@@ -140,15 +137,8 @@ def remove_campaign(campaign: str) -> tuple[reads.OrganisedCampaign, ...]:
     """Removes a campaign to which nothing was submitted, with its evaluations. Answers with those that you organise
     still.
     """
-    with writing() as session:
-        removing.remove_campaign(session, actor(), campaign_here(session, campaign))
+    change_here(campaign, "", removing.remove_campaign)
     return read(reads.organised_campaigns)
-
-
-def _archive(campaign: str, *, archived: bool) -> reads.CampaignSettings:
-    with writing() as session:
-        campaigns.archive_campaign(session, actor(), campaign_here(session, campaign), archived=archived)
-    return read(reads.campaign_settings, campaign)
 
 
 @get(f"{CAMPAIGN}/organisers", Scope.ORGANISE)

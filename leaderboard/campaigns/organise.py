@@ -7,6 +7,7 @@ Who organises a campaign, which teams know of a private one, and who may make ca
 
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 from flask import Blueprint, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
@@ -16,7 +17,7 @@ from leaderboard.campaigns import api, inputs, reads
 from leaderboard.campaigns import writes as campaigns
 from leaderboard.campaigns.reads import CampaignSettings as Page
 from leaderboard.campaigns.rules import PRIOR_FIELDS, Visibility
-from leaderboard.declared.inputs import checked
+from leaderboard.declared.inputs import Inputs, checked
 from leaderboard.errors import InvalidFields, LeaderboardError, NotFound, TooManyAttempts, Unconfirmed
 from leaderboard.evaluations.reads import Mend, left_to_do, readiness
 from leaderboard.metrics import Family, families
@@ -134,7 +135,7 @@ def _answer(
         form["measures"].data = f"{form.text('measures').strip()} {added}".strip()
 
     def shown(error: LeaderboardError | None = None) -> ResponseReturnValue:
-        more = {"page": page, "find": words, "found": _found(words), "worked": _worked(form, page, error)}
+        more = {"page": page, "find": words, "found": _found(words), "worked": _worked(form, page)}
         if asked != "save":
             return render_template("organise/campaign_form.html", form=form, **more)
         return form_page("organise/campaign_form.html", form, error, **more)
@@ -156,23 +157,20 @@ def _found(words: str) -> dict[str, Family]:
     }
 
 
-def _worked(form: Declared, page: Page | None, error: LeaderboardError | None) -> str:
-    """The formula of β with the form's numbers in it, or why there is no β; where what was sent is refused for that,
-    each field says it itself."""
+def _worked(form: Declared, page: Page | None) -> str:
+    """The formula of β with the form's numbers in it, or why there is no β."""
     sent = page.values if page is not None and page.locked_at is not None else form.sent()
     try:
         numbers = {name: sent[name] for name in PRIOR_FIELDS}
         prior = checked(inputs.CampaignSettings, {"title": "β", "measures": ["AP"], **numbers})
     except InvalidFields as refused:
-        words = "see what is said beside its numbers" if error else next(iter(refused.fields.values()))[0]
-        return f"No β: {words}."
+        return f"No β: {refused.message}."
     if prior.beta is None:
         return "No β: give C, V and P, or β itself. Only detection measures such as AQWV need it."
-    if prior.prior is None:
-        return f"β = {prior.beta:.6g}"
-    return (
-        f"β = (C / V) · (1 / P − 1) = ({prior.cost:g} / {prior.value:g}) · (1 / {prior.prior:g} − 1) = {prior.beta:.6g}"
-    )
+    formula = "β = "
+    if prior.prior is not None:
+        formula += f"(C / V) · (1 / P − 1) = ({prior.cost:g} / {prior.value:g}) · (1 / {prior.prior:g} − 1) = "
+    return f"{formula}{prior.beta:.6g}"
 
 
 people_blueprint = Blueprint("organise_people", __name__, url_prefix="/organise")
@@ -190,12 +188,8 @@ def show(campaign: str) -> ResponseReturnValue:
 @organised
 def add(campaign: str) -> ResponseReturnValue:
     form = AccountForm()
-    try:
-        api.add_organiser(campaign, checked(inputs.AccountName, form.sent()))
-    except InvalidFields as error:
-        return _people_page(campaign, error, organiser=form)
-    flash(f"{form.text('name')} organises the campaign, too.")
-    return redirect(url_for(".show", campaign=campaign))
+    said = f"{form.text('name')} organises the campaign, too."
+    return _people_change(campaign, said, api.add_organiser, inputs.AccountName, organiser=form)
 
 
 @people_blueprint.route("/<campaign>/organisers/<int:member>/remove", methods=["GET", "POST"])
@@ -214,12 +208,8 @@ def remove_organiser(campaign: str, member: int) -> ResponseReturnValue:
 @organised
 def let_in(campaign: str) -> ResponseReturnValue:
     form = TeamForm()
-    try:
-        api.let_team_in(campaign, checked(inputs.TeamAddress, form.sent()))
-    except (InvalidFields, TooManyAttempts) as error:
-        return _people_page(campaign, error, team=form)
-    flash(f"{form.text('team')} is let in.")
-    return redirect(url_for(".show", campaign=campaign))
+    said = f"{form.text('team')} is let in."
+    return _people_change(campaign, said, api.let_team_in, inputs.TeamAddress, team=form)
 
 
 @people_blueprint.post("/<campaign>/teams-let-in/<team>/remove")
@@ -248,6 +238,18 @@ def founders() -> ResponseReturnValue:
             flash(f"{form.text('name')} may {'no longer make' if revoked else 'make'} campaigns.")
             return redirect(request.path)
     return form_page("organise/founders.html", form, error, founders=page)
+
+
+def _people_change(
+    campaign: str, said: str, change: Callable[[str, Any], object], model: type[Inputs], **sent: Declared
+) -> ResponseReturnValue:
+    (form,) = sent.values()
+    try:
+        change(campaign, checked(model, form.sent()))
+    except (InvalidFields, TooManyAttempts) as error:
+        return _people_page(campaign, error, **sent)
+    flash(said)
+    return redirect(url_for(".show", campaign=campaign))
 
 
 def _people_page(campaign: str, error: LeaderboardError | None = None, **sent: Declared) -> ResponseReturnValue:

@@ -25,7 +25,7 @@ from leaderboard.boards.reads.ranking import Show, choose, load_candidates, rank
 from leaderboard.boards.rules import Rounding
 from leaderboard.campaigns.models import Campaign, CampaignOrganiser, CampaignTeam
 from leaderboard.campaigns.rules import Visibility
-from leaderboard.db import snapshot
+from leaderboard.db import exists, snapshot
 from leaderboard.errors import NotFound
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads import (
@@ -44,25 +44,11 @@ from leaderboard.numbers import counted
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.reads.selection import on_boards, with_current_scoring
 from leaderboard.submissions.rules import UNFINISHED
-from leaderboard.teams.models import Membership, Team
-from leaderboard.teams.rules import Role
+from leaderboard.teams.models import Team
 from leaderboard.worker.models import Scoring, ScoringSet
 from leaderboard.worker.reads import current_sets
 
-
-def list_accounts(session: Session) -> list[User]:
-    """By name."""
-    return list(session.scalars(sa.select(User).order_by(User.name)))
-
-
-def list_teams(session: Session) -> list[tuple[Team, list[str]]]:
-    """Each with the names of its members, its owners marked as such; by name. Not those merged into others."""
-    members: dict[int, list[str]] = {}
-    pairs = sa.select(Membership.team_id, User.name, Membership.role).join(User, User.id == Membership.user_id)
-    for team_id, name, role in session.execute(pairs.order_by(User.name)):
-        members.setdefault(team_id, []).append(f"{name} (owner)" if role is Role.OWNER else name)
-    own = sa.select(Team).where(Team.merged_into_id.is_(None)).order_by(Team.name)
-    return [(team, members.get(team.id, [])) for team in session.scalars(own)]
+EVALUATION_ORDER = (Evaluation.period_key.desc(), Evaluation.condition, Evaluation.title, Evaluation.id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,12 +131,9 @@ def room(session: Session, actor: Actor, campaign_slug: str, slug: str | None, _
 
 def organised_campaigns(session: Session, actor: Actor, now: dt.datetime) -> tuple[OrganisedCampaign, ...]:
     """The campaigns that `actor` organises (an admin: all), the newest first and archived ones last."""
-    archived = Campaign.archived_at.is_not(None)
-    campaigns = session.scalars(
-        sa.select(Campaign)
-        .where(_is_organised_by(actor))
-        .order_by(archived, Campaign.created_at.desc(), Campaign.id.desc())
-    ).all()
+    own = sa.select(Campaign).where(_organised_by(actor))
+    order = Campaign.archived_at.is_not(None), Campaign.created_at.desc(), Campaign.id.desc()
+    campaigns = session.scalars(own.order_by(*order)).all()
     evaluations = _evaluations(session, [campaign.id for campaign in campaigns], now)
     return tuple(_organised(campaign, evaluations[campaign.id]) for campaign in campaigns)
 
@@ -173,7 +156,7 @@ def _organised(campaign: Campaign, evaluations: Sequence[EvaluationRow]) -> Orga
     )
 
 
-def _is_organised_by(actor: Actor) -> sa.ColumnElement[bool]:
+def _organised_by(actor: Actor) -> sa.ColumnElement[bool]:
     return sa.true() if actor.all_powerful else Campaign.id.in_(actor.organises)
 
 
@@ -181,17 +164,17 @@ def organised_evaluations(
     session: Session, actor: Actor, campaign: str, _: dt.datetime
 ) -> tuple[ListedEvaluation, ...]:
     """Those of one campaign, or of all that `actor` organises, by campaign and period. Raises NotFound."""
-    own = Campaign.id == organised_campaign(session, actor, campaign).id if campaign else _is_organised_by(actor)
-    queries = sa.select(sa.func.count(Query.id)).where(Query.evaluation_id == Evaluation.id).scalar_subquery()
-    runs = sa.select(sa.func.count(Submission.id)).where(Submission.evaluation_id == Evaluation.id).scalar_subquery()
-    rows = session.execute(
-        sa.select(
-            Campaign.slug, Evaluation.slug, Evaluation.title, Evaluation.period, Evaluation.condition, queries, runs,
-            Evaluation.opens_at, Evaluation.closes_at,
-        )
-        .join(Evaluation.campaign).where(own).order_by(Campaign.slug, Evaluation.period_key, Evaluation.slug)
-    )  # fmt: skip
-    return tuple(ListedEvaluation(*row) for row in rows)
+    own = Campaign.id == organised_campaign(session, actor, campaign).id if campaign else _organised_by(actor)
+    order = Campaign.slug, Evaluation.period_key, Evaluation.slug
+    counts = [
+        sa.select(sa.func.count()).where(table.evaluation_id == Evaluation.id).scalar_subquery()
+        for table in (Query, Submission)
+    ]
+    rows = session.execute(sa.select(Evaluation, *counts).join(Evaluation.campaign).where(own).order_by(*order))
+    return tuple(
+        snapshot(ListedEvaluation, evaluation, campaign=evaluation.campaign.slug, queries=queries, runs=runs)
+        for evaluation, queries, runs in rows
+    )
 
 
 def campaign_room(session: Session, actor: Actor, slug: str, now: dt.datetime) -> CampaignRoom:
@@ -216,12 +199,11 @@ def _evaluations(session: Session, campaigns: Sequence[int], now: dt.datetime) -
         )
     )
     own = sa.select(Evaluation).where(Evaluation.campaign_id.in_(campaigns))
-    order = Evaluation.period_key.desc(), Evaluation.condition, Evaluation.id
     ids = own.with_only_columns(Evaluation.id)
     grouped = of_runs.where(Submission.evaluation_id.in_(ids)).group_by(Submission.evaluation_id)
     counts = {evaluation: Counts(*numbers) for evaluation, *numbers in session.execute(grouped)}
     rows = defaultdict[int, list[EvaluationRow]](list)
-    for evaluation in session.scalars(own.order_by(*order)):
+    for evaluation in session.scalars(own.order_by(*EVALUATION_ORDER)):
         of_it = counts.get(evaluation.id, Counts())
         row = snapshot(EvaluationRow, evaluation, phase=phase_of(evaluation, now), counts=of_it)
         rows[evaluation.campaign_id].append(row)
@@ -319,14 +301,13 @@ def _stored(session: Session, row: Campaign | Evaluation) -> dict[str, Any]:
 
 def what_goes(session: Session, which: Campaign | Evaluation) -> str:
     """What goes with a campaign, or an evaluation, when it is removed: `50 queries and 69,318 judgments`."""
-    own = (Evaluation.campaign_id if isinstance(which, Campaign) else Evaluation.id) == which.id
-    counts: dict[str, sa.Select[int]] = {
-        "evaluation": sa.select(sa.func.count(Evaluation.id)),
-        "query": sa.select(sa.func.count(Query.id)).join(Evaluation),
-        "judgment": sa.select(sa.func.sum(JudgmentRevision.judgments)).join(Evaluation),
-    }
-    evaluations, *more = (counted(session.scalar(count.where(own)) or 0, noun) for noun, count in counts.items())
-    return f"{evaluations}, {' and '.join(more)}" if isinstance(which, Campaign) else " and ".join(more)
+    is_campaign = isinstance(which, Campaign)
+    own = (Evaluation.campaign_id if is_campaign else Evaluation.id) == which.id
+    queries = sa.select(sa.func.count(Query.id)).join(Evaluation)
+    judgments = sa.select(sa.func.sum(JudgmentRevision.judgments)).join(Evaluation)
+    counts = (session.scalar(count.where(own)) or 0 for count in (queries, judgments))
+    words = " and ".join(map(counted, counts, ("query", "judgment")))
+    return f"its evaluations, {words}" if is_campaign else words
 
 
 def people(session: Session, actor: Actor, slug: str, _: dt.datetime) -> People:
@@ -355,9 +336,6 @@ def founders(session: Session, actor: Actor, _: dt.datetime) -> tuple[Founder, .
         raise NotFound
     rows = session.execute(sa.select(User.id, User.name).where(User.may_found, User.is_active).order_by(User.name))
     return tuple(Founder(*row) for row in rows)
-
-
-EVALUATION_ORDER = (Evaluation.period_key.desc(), Evaluation.condition, Evaluation.title, Evaluation.id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -434,21 +412,20 @@ class Overview:
 
 def overview(session: Session, actor: Actor, now: dt.datetime, slug: str = "") -> Overview:
     """Of every campaign that the reader may know of, or of this one. Raises NotFound."""
-    if slug:
-        campaign = find_campaign(session, actor, slug)
-        known: Mapping[Campaign, Sequence[Evaluation]] = {campaign: evaluations_of(session, actor, campaign.id)}
-    else:
-        known = _known_to(session, actor)
+    known = _known_to(session, actor, slug)
+    if slug and not known:
+        find_campaign(session, actor, slug)
     evaluations = [*chain(*known.values())]
     sets = current_sets(session, [evaluation.id for evaluation in evaluations])
-    levels = {evaluation_id: current.settings.relevance_level for evaluation_id, current in sets.items()}
     columns = primary_columns(sets)
     by = {
         evaluation.id: {
-            columns[evaluation.id].name, at_level(evaluation.campaign.primary_measure, levels[evaluation.id])
+            columns[evaluation.id].name,
+            at_level(evaluation.campaign.primary_measure, sets[evaluation.id].settings.relevance_level),
         }
-        for evaluation in evaluations if evaluation.id in sets
-    }  # fmt: skip
+        for evaluation in evaluations
+        if evaluation.id in sets
+    }
     candidates = load_candidates(session, actor, evaluations, now, set().union(*by.values()), by=by)
     entries = defaultdict[int, list[Entry]](list)
     for entry in candidates:
@@ -471,13 +448,15 @@ def overview(session: Session, actor: Actor, now: dt.datetime, slug: str = "") -
     return Overview(known, candidates, summaries)
 
 
-def _known_to(session: Session, actor: Actor) -> dict[Campaign, list[Evaluation]]:
-    """Every campaign that the reader may know of, with what `evaluations_of` gives of it; in one statement."""
+def _known_to(session: Session, actor: Actor, slug: str = "") -> dict[Campaign, list[Evaluation]]:
+    """Every campaign that the reader may know of, or this one, with what `evaluations_of` gives of it; in one
+    statement.
+    """
     known_of_it = sa.and_(Evaluation.campaign_id == Campaign.id, known_evaluations(actor))
     rows = session.execute(
         sa.select(Campaign, Evaluation)
         .outerjoin(Evaluation, known_of_it)
-        .where(known_campaigns(actor))
+        .where(known_campaigns(actor), Campaign.slug == slug if slug else sa.true())
         .order_by(Campaign.created_at.desc(), Campaign.id, *EVALUATION_ORDER)
     )
     grouped = groupby(rows, key=itemgetter(0))
@@ -495,24 +474,23 @@ def campaign_summaries(known: Overview) -> tuple[CampaignSummary, ...]:
     for campaign in known.evaluations:
         own = known.of(campaign)
         headings = [each.evaluation for each in own]
-        rows.append(
-            CampaignSummary(
-                campaign=campaign_heading(campaign),
-                primary=column(campaign.primary_measure),
-                evaluations=len(own),
-                open=tuple(heading for heading in headings if heading.phase is Phase.OPEN and not heading.draft),
-                runs=sum(each.runs for each in own),
-                periods=tuple(dict.fromkeys(heading.period for heading in reversed(headings))),
-                latest=next((each for each in own if each.leader), None),
-            )
+        row = CampaignSummary(
+            campaign=campaign_heading(campaign),
+            primary=column(campaign.primary_measure),
+            evaluations=len(own),
+            open=tuple(heading for heading in headings if heading.phase is Phase.OPEN and not heading.draft),
+            runs=sum(each.runs for each in own),
+            periods=tuple(dict.fromkeys(heading.period for heading in reversed(headings))),
+            latest=next((each for each in own if each.leader), None),
         )
+        rows.append(row)
     return tuple(sorted(rows, key=lambda summary: (summary.campaign.archived, not summary.open)))
 
 
 def is_loading(session: Session) -> bool:
     """Whether a run that came from the command line, as seeds do, is not scored yet."""
-    own = Scoring.submission_id == Submission.id, Submission.submitter_id.is_(None), Scoring.state.in_(UNFINISHED)
-    return bool(session.scalar(sa.select(sa.exists().where(*own, on_boards()))))
+    own = Scoring.submission_id == Submission.id, Submission.submitter_id.is_(None)
+    return exists(session, *own, Scoring.state.in_(UNFINISHED), on_boards())
 
 
 def campaign(session: Session, actor: Actor, slug: str, now: dt.datetime) -> CampaignPage:

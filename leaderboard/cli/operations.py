@@ -22,7 +22,6 @@ from werkzeug.test import Client as Caller
 
 from leaderboard.access import CONSOLE, Actor
 from leaderboard.accounts.writes import find_user
-from leaderboard.campaigns import reads as listings
 from leaderboard.cli import options
 from leaderboard.cli.database import actor_named, reading, up_to_date, writing
 from leaderboard.cli.options import FILE, ask, flag, given_on_line, option, print_table, refuse_if
@@ -35,7 +34,7 @@ from leaderboard.evaluations.inputs import FileRuleChanges
 from leaderboard.numbers import counted
 from leaderboard.teams import writes as teams
 from leaderboard.teams.merging import merge_teams
-from leaderboard.teams.reads import find_system, find_team
+from leaderboard.teams.reads import find_system, find_team, listed_teams
 from leaderboard.teams.rules import Role
 from leaderboard.web.context import CONSOLE_KEY, modules_of
 from leaderboard.web.endpoints import ENDPOINTS, PREFIX, Endpoint, create_console
@@ -347,7 +346,7 @@ def list_teams() -> None:
     leaderboard team list
     """
     with reading() as session:
-        rows = [(team.slug, team.name, ", ".join(members) or "–") for team, members in listings.list_teams(session)]
+        rows = listed_teams(session)
     print_table(("team", "name", "members"), rows, "no team yet; make one: leaderboard team add")
 
 

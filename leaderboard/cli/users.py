@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import click
+import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import CONSOLE
@@ -17,7 +18,6 @@ from leaderboard.accounts import writes as people
 from leaderboard.accounts.models import User
 from leaderboard.accounts.rules import Scope
 from leaderboard.audit.writes import present
-from leaderboard.campaigns.reads import list_accounts
 from leaderboard.cli import options
 from leaderboard.cli.database import reading, up_to_date, writing
 from leaderboard.cli.options import flag, option, print_table, whole
@@ -161,7 +161,7 @@ def list_users() -> None:
         rows = [
             (row.name, _email(row), "admin" if row.is_admin else "makes campaigns" if row.may_found else "",
              "" if row.is_active else "closed", _day(row.created_at))
-            for row in list_accounts(session)
+            for row in session.scalars(sa.select(User).order_by(User.name))
         ]  # fmt: skip
     print_table(("name", "email", "right", "state", "since"), rows, "no account yet; make one: leaderboard user add")
 

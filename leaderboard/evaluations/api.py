@@ -13,15 +13,14 @@ from leaderboard.access import Actor
 from leaderboard.accounts.rules import Scope
 from leaderboard.campaigns import reads
 from leaderboard.declared.commands import Command, Table, moment
-from leaderboard.errors import InvalidFields, NotFound, Unconfirmed
+from leaderboard.errors import InvalidFields, NotFound
 from leaderboard.evaluations import inputs
 from leaderboard.evaluations import reads as readiness
 from leaderboard.evaluations import writes as evaluations
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads import OrganisedForm, organised_form
 from leaderboard.formats import document_list
-from leaderboard.judgments.reads import doubts_about
-from leaderboard.web.context import read, reading
+from leaderboard.web.context import read
 from leaderboard.web.endpoints import get, post
 from leaderboard.web.organise import CAMPAIGN, EVALUATION, change_here, evaluation_here, read_body
 
@@ -192,11 +191,7 @@ def set_document_list(campaign: str, evaluation: str, *, confirm: bool = False) 
     """
     read(organised_form, campaign, evaluation)
     documents = read_body(document_list, "documents")
-    with reading() as session:
-        doubts = doubts_about(session, evaluation_here(session, campaign, evaluation), documents)
-    if doubts and not confirm:
-        raise Unconfirmed(doubts)
-    return _do(campaign, evaluation, evaluations.set_documents, documents)
+    return _do(campaign, evaluation, evaluations.set_documents, documents, confirmed=confirm)
 
 
 @post(f"{FORM}/documents/remove", Scope.ORGANISE)

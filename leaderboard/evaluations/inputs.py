@@ -37,6 +37,7 @@ WHEN = {
     rules.Opening.CLOSED: "once the evaluation has closed",
     rules.Opening.NEVER: "never: to organisers only",
 }
+OPENING = Shown(words=WHEN)
 MOST_DOCUMENTS = 10**7  # of one query
 NO_LIMIT = "Left empty, there is no limit."
 DRAFT = "Draft: for everybody but organisers it is as if it were not there"
@@ -90,18 +91,16 @@ class EvaluationSettings(Inputs):
         rules.Judging.COMPLETE: "Complete: a query without judgments has no relevant document",
     }))  # fmt: skip
     relevance_level: Whole = setting("Lowest grade that is relevant", default=1, ge=1, le=GREATEST)
-    results: rules.Opening = setting("The board is public", default=rules.Opening.ALWAYS, shown=Shown(words=WHEN))
+    results: rules.Opening = setting("The board is public", default=rules.Opening.ALWAYS, shown=OPENING)
     own_results: bool = setting("Show a team its own means before that", default=True)
     details: rules.Opening = setting(
-        "Results by query, which reveal judgments, are public", default=rules.Opening.CLOSED, shown=Shown(words=WHEN)
+        "Results by query, which reveal judgments, are public", default=rules.Opening.CLOSED, shown=OPENING
     )
-    texts: rules.Opening = setting(
-        "Texts and tags of queries are public", default=rules.Opening.OPENED, shown=Shown(words=WHEN)
-    )
+    texts: rules.Opening = setting("Texts and tags of queries are public", default=rules.Opening.OPENED, shown=OPENING)
     hidden_queries: rules.Opening = setting(
         "Hidden queries are shown and counted as all others",
         "Until then only organisers know of them, and public means are over the others.",
-        default=rules.Opening.CLOSED, shown=Shown(words=WHEN),
+        default=rules.Opening.CLOSED, shown=OPENING,
     )  # fmt: skip
     anonymous_until: Moment | None = setting(
         "Names of teams and systems are hidden until",

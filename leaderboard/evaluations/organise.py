@@ -16,15 +16,14 @@ from leaderboard import moments as time_zones
 from leaderboard.access import Actor
 from leaderboard.campaigns import reads
 from leaderboard.campaigns.reads import EvaluationSettings as Page
-from leaderboard.declared.inputs import as_text, checked
-from leaderboard.errors import InvalidFields, LeaderboardError, Unconfirmed, file_of
+from leaderboard.declared.inputs import as_text, checked_partly
+from leaderboard.errors import InvalidFields, LeaderboardError
 from leaderboard.evaluations import api, inputs
 from leaderboard.evaluations import writes as evaluations
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads import organised_form
 from leaderboard.formats import document_list
 from leaderboard.judgments.organise import read_stored
-from leaderboard.judgments.reads import doubts_about
 from leaderboard.moments import moment_in_words
 from leaderboard.numbers import counted
 from leaderboard.web import uploads
@@ -102,14 +101,10 @@ def _answer(
     form: Declared, change: Callable[[Session], tuple[str, str]], page: Page | None = None, *, cloned: bool = False
 ) -> ResponseReturnValue:
     """The page; or what saving it answers, unless the button was used that only shows the dates in UTC."""
-    in_utc, wrong = dict[str, str](), dict[str, list[str]]()
-    for name in evaluations.DATES:
-        try:
-            dates = checked(inputs.EvaluationChanges, {part: form.text(part) for part in ("time_zone", name)})
-        except InvalidFields as error:
-            wrong |= error.fields
-        else:
-            in_utc |= {name: moment_in_words(moment)} if (moment := getattr(dates, name)) else {}
+    values = {name: form.text(name) for name in ("time_zone", *evaluations.DATES)}
+    dates, wrong = checked_partly(inputs.EvaluationChanges, values)
+    moments = {name: getattr(dates, name) for name in evaluations.DATES}
+    in_utc = {name: moment_in_words(moment) for name, moment in moments.items() if moment}
     more = {"page": page, "cloned": cloned, "in_utc": in_utc, "zones": time_zones.zone_names()}
 
     def shown(error: LeaderboardError | None = None) -> ResponseReturnValue:
@@ -188,24 +183,19 @@ def set_documents(**_: str) -> ResponseReturnValue:
     posted = uploads.receive("documents")
     form = DocumentsForm(formdata=posted.fields)
     page, listed, words = partial(_page, documents=form), None, "The list of documents is gone."
+    is_meant = "confirm" in posted.fields
     try:
         if not posted.fields.get("drop"):
-            is_meant = "confirm" in posted.fields
             if is_meant:
                 upload = uploads.require_kept(form.text("kept"), "documents")
             else:
                 upload = uploads.require_chosen(posted, "documents")
-            with file_of("documents"):
-                listed = read_stored(upload, document_list)
-            with reading() as session:
-                doubts = doubts_about(session, evaluation_here(session), listed)
-            if doubts and not is_meant:
-                form.kept.data = uploads.keep(upload)
-                raise Unconfirmed(doubts)
+            form.kept.data = uploads.keep(upload)
+            listed = read_stored(upload, document_list, "documents")
             words = f"The list has {counted(listed.count, 'document')}."
     except LeaderboardError as error:
         return page(error)
-    return changed_here(page, words, evaluations.set_documents, listed)
+    return changed_here(page, words, evaluations.set_documents, listed, confirmed=is_meant)
 
 
 csrf.exempt(set_documents)  # uploads.receive checks the token itself, before it keeps a byte of the file

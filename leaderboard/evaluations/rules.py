@@ -16,6 +16,7 @@ is no longer asked rather than removed.
 
 import datetime as dt
 import hashlib
+import itertools
 import json
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -27,7 +28,7 @@ from typing import Any, Literal, Protocol
 from leaderboard.errors import InvalidFields
 from leaderboard.metrics import Measure, Setting, parse
 from leaderboard.metrics.measure import Need
-from leaderboard.moments import exact_moment_in_words, moment_in_words
+from leaderboard.moments import moment_in_words
 from leaderboard.numbers import read_number
 
 LONGEST_GRACE = 24 * 3600  # seconds; migration 0001 has it too
@@ -93,13 +94,7 @@ def refusal(evaluation: Dates, begun_at: dt.datetime, received_at: dt.datetime) 
         return f"{evaluation.title} takes runs from {moment_in_words(evaluation.opens_at)} on."
     if evaluation.closes_at is None or evaluation.late_allowed or not is_late(evaluation, begun_at, received_at):
         return None
-    closed = f"{evaluation.title} closed on {moment_in_words(evaluation.closes_at)}"
-    if begun_at < evaluation.closes_at:
-        return (
-            f"{closed} and waited {evaluation.grace_seconds} s for files that were on their way. The last byte of this "
-            f"one came on {exact_moment_in_words(received_at)}; late runs are not taken."
-        )
-    return f"{closed}; it takes no late runs."
+    return f"{evaluation.title} closed on {moment_in_words(evaluation.closes_at)}; it takes no late runs."
 
 
 def teams_may_change(evaluation: Dates, now: dt.datetime) -> bool:
@@ -262,7 +257,6 @@ class ScoringSettings:
 Answer = str | float | bool
 
 MOST_FIELDS = 40
-MOST_EXACT = 2**53  # from here on a number has no digits of its own for each whole one
 LONGEST_ANSWER = 1000  # characters
 MOST_CHOICES = 50
 # What forms, programs and commands call the parts of every submission: a field of one of these names would be another.
@@ -294,10 +288,9 @@ class ShownTo(StrEnum):
     @property
     def in_words(self) -> str:
         """What whoever answers is told."""
-        readers = (
-            "everyone who sees whose run it is" if self is ShownTo.EVERYONE else "your team and the organisers only"
-        )
-        return f"shown to {readers}"
+        if self is ShownTo.EVERYONE:
+            return "shown to everyone who sees whose run it is"
+        return "shown to your team and the organisers only"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -335,13 +328,7 @@ class FormField:
     @property
     def how(self) -> str:
         """How to answer it."""
-        return HOW[self.kind].format(self.choices_in_words)
-
-    @property
-    def choices_in_words(self) -> str:
-        """Its choices, told apart where they hold commas or quotes themselves."""
-        apart = any(set(choice) & set(",;\"'“”") for choice in self.choices)
-        return ", ".join(f"“{choice}”" if apart else choice for choice in self.choices)
+        return HOW[self.kind].format(", ".join(self.choices))
 
     def reads(self, key: str) -> bool:
         """Whether this entry of a run's own metadata is its answer: capitals don't matter."""
@@ -352,7 +339,7 @@ class FormField:
         return bool(self.header) and f"{key.casefold()}.".startswith(f"{self.header.casefold()}.")
 
     def as_json(self) -> dict[str, Any]:
-        return {**asdict(self), "kind": self.kind.value, "shown_to": self.shown_to.value, "choices": [*self.choices]}
+        return {**asdict(self), "choices": [*self.choices]}
 
     @classmethod
     def from_json(cls, content: Mapping[str, Any]) -> "FormField":
@@ -382,11 +369,10 @@ def checked_answers(
 
     Raises InvalidFields by `form_name`, for keys that no field has too.
     """
-    wrong: dict[str, list[str]] = {}
     answers: dict[str, Any] = {}
     in_form = [field.key for field in fields if field.in_form]
-    for key in sent.keys() - set(in_form):
-        wrong[form_name(key)] = [f"there is no such field; asked are: {', '.join(in_form) or 'none'}"]
+    unknown = f"there is no such field; asked are: {', '.join(in_form) or 'none'}"
+    wrong = {form_name(key): [unknown] for key in sent.keys() - set(in_form)}
     for field in (field for field in fields if field.asked):
         try:
             answer = _checked(field, sent.get(field.key)) if field.in_form else None
@@ -406,17 +392,15 @@ def answers_in_file(fields: Sequence[FormField], said: Mapping[str, str]) -> tup
     """What is wrong with the answers in a run's own metadata, a sentence each, as `checked_answers` refuses it where
     nothing else is given; and which it lacks that every run needs, also a sentence each.
     """
-    wrong, lacking = list[str](), list[str]()
-    for field in fields:
+    refused: list[tuple[str, ...]] = []
+    for complete in (False, True):
         try:
-            if field.asked and field.header and not _is_in_file(field, said) and field.required:
-                lacking.append(
-                    f"{field.label} is lacking, which every run here needs: say {field.header} in the run's own "
-                    f"metadata, or answer it with the run ({field.how})"
-                )
-        except ValueError as error:
-            wrong.append(str(error))
-    return tuple(wrong), tuple(lacking)
+            checked_answers([field for field in fields if field.header], {}, said, complete=complete)
+            refused.append(())
+        except InvalidFields as error:
+            refused.append(tuple(itertools.chain(*error.fields.values())))
+    wrong, all_refused = refused
+    return wrong, tuple(words for words in all_refused if words not in wrong)
 
 
 def _checked(field: FormField, value: Any) -> Answer | None:
@@ -493,10 +477,9 @@ def _from_file(field: FormField, said: Mapping[str, str]) -> Answer | None:
     text = _said_of(field, said)
     if field.kind is FieldKind.CHOICE:
         return text or None
-    try:
+    with suppress(ValueError):
         return _of_text(field, text)
-    except ValueError:
-        return None
+    return None
 
 
 def _said_of(field: FormField, said: Mapping[str, str]) -> str | None:
@@ -526,5 +509,4 @@ def as_written(answer: Answer) -> Answer | int:
     >>> as_written(7.0), as_written(12.5), as_written("7.0")
     (7, 12.5, '7.0')
     """
-    whole = isinstance(answer, float) and answer.is_integer() and abs(answer) <= MOST_EXACT
-    return int(answer) if whole else answer
+    return int(answer) if isinstance(answer, float) and answer.is_integer() else answer

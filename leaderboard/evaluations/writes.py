@@ -21,7 +21,7 @@ from leaderboard.campaigns.models import Campaign
 from leaderboard.campaigns.writes import locked_evaluations, slug_taken
 from leaderboard.db import Base, add_or_refuse, insert_unless_there, locked
 from leaderboard.declared.inputs import checked, defaults_of
-from leaderboard.errors import Conflict, Gathered, InvalidFields, NotFound
+from leaderboard.errors import Conflict, Gathered, InvalidFields, NotFound, Unconfirmed
 from leaderboard.evaluations import reads as forms
 from leaderboard.evaluations.inputs import YEAR, AgreementText, EvaluationSettings, FileRuleChanges, FormFieldSettings
 from leaderboard.evaluations.models import Acceptance, Agreement, CollectionList, Evaluation
@@ -29,6 +29,7 @@ from leaderboard.evaluations.reads import closed_again, removal_refusal
 from leaderboard.evaluations.rules import MOST_FIELDS, OF_EVALUATION, WHERE_READ, FieldKind, FormField
 from leaderboard.formats import DocumentList, FileRules
 from leaderboard.judgments.models import JudgmentRevision, Query
+from leaderboard.judgments.reads import doubts_about
 from leaderboard.judgments.writes import copy_queries
 from leaderboard.moments import a_year_later
 from leaderboard.names import checked_slug, free_slug, slug_of
@@ -128,10 +129,9 @@ def set_field(session: Session, actor: Actor, evaluation: Evaluation, values: Ma
         settings.pop("choices", None)
     after = FormField.from_json(checked(FormFieldSettings, {**settings, **values}).model_dump())
     wrong: dict[str, list[str]] = {}
-    for own in fields.values():
-        is_alike = own.label.casefold() == after.label.casefold() and own.asked and after.asked
-        if is_alike and own.key != after.key:
-            wrong["label"] = [f"{own.key!r} has this label; take another one"]
+    others = [own for own in fields.values() if own.key != after.key and own.asked and after.asked]
+    if after.label.casefold() in {own.label.casefold() for own in others}:
+        wrong["label"] = ["another field has this label; take another one"]
     if before is None and len(fields) >= MOST_FIELDS:
         wrong["key"] = [f"a form has at most {MOST_FIELDS} fields"]
     other = [part for part in ("kind", "header") if before and getattr(before, part) != getattr(after, part)]
@@ -217,9 +217,16 @@ def _put_rules(session: Session, actor: Actor, action: str, evaluation: Evaluati
     _note(session, actor, action, evaluation, before, evaluation.file_rules)
 
 
-def set_documents(session: Session, actor: Actor, evaluation: Evaluation, documents: DocumentList | None) -> None:
-    """Puts a list of the collection's documents in the place of the one before it; None: there is no list any more."""
+def set_documents(
+    session: Session, actor: Actor, evaluation: Evaluation, documents: DocumentList | None, *, confirmed: bool = True
+) -> None:
+    """Puts a list of the collection's documents in the place of the one before it; None: there is no list any more.
+
+    Raises Unconfirmed for a doubtful one unless it is confirmed.
+    """
     evaluation = locked_to_organise(session, actor, evaluation)
+    if documents is not None and not confirmed and (doubts := doubts_about(session, evaluation, documents)):
+        raise Unconfirmed(doubts)
     session.execute(sa.delete(CollectionList).where(CollectionList.evaluation_id == evaluation.id))
     count, sha256 = (documents.count, documents.sha256) if documents else (0, "")
     if documents is not None:

@@ -16,7 +16,7 @@ from leaderboard.boards.api import EVALUATION as PUBLISHED_EVALUATION
 from leaderboard.campaigns import reads as settings
 from leaderboard.declared.commands import Command, Table, moment
 from leaderboard.declared.inputs import checked
-from leaderboard.errors import FileRejected, InvalidFields, NotFound
+from leaderboard.errors import InvalidFields, NotFound
 from leaderboard.evaluations.rules import Split
 from leaderboard.formats import QueryRow, read_queries
 from leaderboard.judgments import inputs, reads, writes
@@ -32,19 +32,26 @@ QUERIES, JUDGMENTS = f"{EVALUATION}/queries", f"{EVALUATION}/judgments"
 NAMED = 10  # ids that a line lists
 
 
-def _listed(ids: list[str]) -> str:
-    return f"{len(ids)} ({first_of(ids, NAMED)})" if ids else "0"
+def _listed(value: Any) -> str:
+    """A part of a preview: of a list how many there are, and the first."""
+    if not isinstance(value, list):
+        return str(value)
+    return f"{len(value)} ({first_of([*map(_word, value)], NAMED)})" if value else "0"
 
 
-def _query_preview(changes: Any) -> list[str]:
-    ids = {name: [row["id"] for row in changes[name]] for name in ("new", "changed")}
-    lines = [f"{name:12}{_listed(own)}" for name, own in (ids | {"not in it": changes["missing"]}).items()]
-    lines.append(f"{'unchanged':12}{changes['unchanged']}")
-    if described := changes["described"]:
-        lines.append(f"{'described':12}{described}: TREC's descriptions and narratives are kept beside the text")
-    if changes["scores_anew"]:
-        lines.append("all runs are scored anew, because there are more queries")
-    return lines
+def _word(row: Any) -> str:
+    if isinstance(row, list):  # a grade and how many have it
+        return ": ".join(map(str, row))
+    if isinstance(row, dict):
+        return str(row.get("id") or ", ".join(f"{name} {value}" for name, value in row.items()))
+    return str(row)
+
+
+def _preview(changes: Any) -> list[str]:
+    said = {name: changes.pop(name, ()) for name in ("problems", "doubts", "state")}
+    lines = [(name, _listed(value)) for name, value in changes.items()]
+    lines += [(name, line) for name in ("problems", "doubts") for words in said[name] for line in words.splitlines()]
+    return [f"{name.replace('_', ' '):18}{words}" for name, words in lines]
 
 
 def _command(verb: str, done: str, example: str = "harbour/2026-text q17") -> Command:
@@ -66,8 +73,8 @@ LIST = Table(
 IMPORT = Command(
     "queries import CAMPAIGN/EVALUATION FILE",
     lambda answer, values: f"{values['file'].name} is taken in: {values['campaign']}/{values['evaluation']} has "
-    f"{counted(answer['total'], 'query', 'queries')}",
-    "harbour/2026-text queries.tsv", preview=_query_preview, without=("state",),
+    f"{counted(answer['total'], 'query')}",
+    "harbour/2026-text queries.tsv", preview=_preview, without=("state",),
 )  # fmt: skip
 
 
@@ -175,24 +182,6 @@ def _imported(answer: Any, values: Any) -> str:
     return f"{path.name}: {count} revision {newest['number']} of {values['campaign']}/{values['evaluation']}{source}"
 
 
-def _preview(changes: Any) -> list[str]:
-    grades = ", ".join(f"{count:,} of grade {grade}" for grade, count in changes["grades"])
-    lines = [
-        f"judgments   {changes['judgments']:,} by {changes['source']}: {grades}",
-        f"queries     {len(changes['queries'])} judged; nothing relevant: {_listed(changes['none_relevant'])}",
-        f"unjudged    {_listed(changes['unjudged'])}",
-        f"repeated    {changes['repeated']:,} lines are left out, because earlier lines say the same",
-        f"unknown     {_listed(changes['unknown'])}",
-    ]
-    if changes["against"] is not None:
-        changed = (f"{row['judgments']:,} from {row['before']} to {row['after']}" for row in changes["changed"])
-        added = f"added {changes['added']:,}, removed {changes['removed']:,}"
-        lines.append(f"against revision {changes['against']}: {added}")
-        lines.append(f"other grade {', '.join(changed) or 'none'}")
-    lines += [f"look        {doubt}" for doubt in changes["doubts"]]
-    return lines + [f"refused     {line}" for problem in changes["problems"] for line in problem.splitlines()]
-
-
 def _state(row: Any, answer: Any) -> str:
     if row["source"] in answer["set_aside"]:
         return "set aside"
@@ -245,11 +234,7 @@ def add_judgments(campaign: str, evaluation: str) -> reads.OrganisedJudgments:
     """Adds a revision of the judgments. The boards switch once all runs are scored by it. Judgments of subtopics alone
     say of each document what holds for its query as a whole too: the highest grade of any subtopic.
     """
-    sent = _sent(campaign, evaluation)
-    try:
-        return _judged(writes.import_previewed, campaign, evaluation, *sent)
-    except FileRejected as rejected:
-        raise InvalidFields({rejected.name: rejected.lines}) from None
+    return _judged(writes.import_previewed, campaign, evaluation, *_sent(campaign, evaluation))
 
 
 @post(f"{JUDGMENTS}/official", Scope.ORGANISE, command=Command(
@@ -311,19 +296,19 @@ def published_judgments(campaign: str, evaluation: str) -> reads.PublishedPage:
 ))  # fmt: skip
 def qrels(campaign: str, evaluation: str) -> Response:
     """The published judgments as TREC's four columns: query, 0, document, grade."""
-    return _lines(campaign, evaluation, reads.JudgmentFile.JUDGMENTS)
+    return lines(campaign, evaluation, reads.JudgmentFile.JUDGMENTS)
 
 
 @get(f"{PUBLISHED_EVALUATION}/known.txt", file="text/plain")
 def known_documents(campaign: str, evaluation: str) -> Response:
     """What the user knew already, in the same columns, where the judgments come with it (Coverage, Novelty)."""
-    return _lines(campaign, evaluation, reads.JudgmentFile.KNOWN)
+    return lines(campaign, evaluation, reads.JudgmentFile.KNOWN)
 
 
 @get(f"{PUBLISHED_EVALUATION}/subtopics.txt", file="text/plain")
 def subtopic_judgments(campaign: str, evaluation: str) -> Response:
     """The published judgments of subtopics, where there are some: query, subtopic, document, grade."""
-    return _lines(campaign, evaluation, reads.JudgmentFile.SUBTOPICS)
+    return lines(campaign, evaluation, reads.JudgmentFile.SUBTOPICS)
 
 
 @get(f"{PUBLISHED_EVALUATION}/judgments/<path:query>")
@@ -332,6 +317,7 @@ def judged_documents(campaign: str, evaluation: str, query: str) -> reads.Judged
     return read(reads.documents_of, campaign, evaluation, query, page=None)
 
 
-def _lines(campaign: str, evaluation: str, file: reads.JudgmentFile) -> Response:
+def lines(campaign: str, evaluation: str, file: reads.JudgmentFile) -> Response:
+    """A file of the published judgments."""
     text = read(reads.qrels, campaign, evaluation, file=file)
     return Response(text, content_type="text/plain; charset=utf-8")

@@ -17,7 +17,7 @@ from flask.typing import ResponseReturnValue
 from wtforms import BooleanField, FileField, HiddenField, SelectField, StringField
 
 from leaderboard.declared.inputs import checked
-from leaderboard.errors import FileRejected, Gathered, InvalidFields, LeaderboardError
+from leaderboard.errors import Gathered, InvalidFields, LeaderboardError, file_of
 from leaderboard.evaluations.rules import Split
 from leaderboard.formats import QUERY_FORMATS, read_queries
 from leaderboard.judgments import reads, writes
@@ -36,18 +36,12 @@ from leaderboard.worker.writes import make_official
 Content = TypeVar("Content")
 
 
-def read_stored(upload: Received, reader: Callable[..., Content]) -> Content:
-    """What a reader of `formats` makes of a file in the store, under the site's own caps. Raises FileRejected."""
-    with store().open_run(upload.sha256) as source:
+def read_stored(upload: Received, reader: Callable[..., Content], field: str = "file") -> Content:
+    """What a reader of `formats` makes of a file in the store, under the site's own caps. Raises InvalidFields for
+    `field`, every problem with its line.
+    """
+    with store().open_run(upload.sha256) as source, file_of(field):
         return reader(source, name=upload.filename, limits=limits())
-
-
-def _with_problems(template: str, form: Form, error: LeaderboardError | None, **context: Any) -> ResponseReturnValue:
-    """The page with the form as it was sent, and what is wrong: of a file every problem with its line."""
-    problems = error if isinstance(error, FileRejected) else None
-    if problems is not None:
-        error = InvalidFields({"file": ["nothing was taken in; see its problems"]})
-    return form_page(template, form, error, problems=problems, **context)
 
 
 blueprint = Blueprint("organise_queries", __name__, url_prefix="/organise/<campaign>/<evaluation>/queries")
@@ -117,7 +111,7 @@ def take_in(**_: str) -> ResponseReturnValue:
         return _queries_page(QueryFileForm(formdata=None), error)
 
     def said(named: list[Query]) -> str:
-        return f"{upload.filename}: {counted(len(named), 'query', 'queries')} taken in."
+        return f"{upload.filename}: {counted(len(named), 'query')} taken in."
 
     more = rows, Split.HIDDEN if form.text("hidden") else Split.SHOWN, form.text("state")
     page = partial(_queries_page, QueryFileForm(formdata=None))
@@ -134,7 +128,7 @@ def change(**_: str) -> ResponseReturnValue:
         return page(InvalidFields({"": ["choose at least one query in the table, and what becomes of it"]}))
 
     def said(changed: list[Query]) -> str:
-        return f"{counted(len(changed), 'query', 'queries')} {'removed' if action == 'remove' else 'changed'}."
+        return f"{counted(len(changed), 'query')} {'removed' if action == 'remove' else 'changed'}."
 
     reason = (form.text("because"),) if action == "exclude" else ()
     return changed_here(page, said, CHANGES[action], ids, *reason)
@@ -144,7 +138,7 @@ def _queries_page(form: Form, error: LeaderboardError | None = None, **context: 
     page = read(reads.organised_queries, g.room.campaign, g.room.evaluation, page=page_number())
     upload = form if isinstance(form, QueryFileForm) else QueryFileForm(formdata=None)
     context["change"] = form if isinstance(form, ChangeForm) else ChangeForm(formdata=None)
-    return _with_problems("organise/queries.html", form, error, page=page, upload=upload, **context)
+    return form_page("organise/queries.html", form, error, page=page, upload=upload, **context)
 
 
 judgments_blueprint = Blueprint(
@@ -203,11 +197,10 @@ def judgments_preview(**_: str) -> ResponseReturnValue:
     wrong, files = Gathered(), dict[str, Received]()
     try:
         with wrong:
-            files = {**form.kept(), form.text("holds"): uploads.require_chosen(posted, "file")}
+            holds = next((kind for kind in READERS if kind == form.text("holds")), "judgments")
+            files = {**form.kept(), holds: uploads.require_chosen(posted, "file")}
         with wrong:
             form.words()
-        if form.text("holds") not in READERS:
-            wrong.fields["holds"] = ["choose one of the list"]
         wrong.raise_any()
         return _previewed(form, files)
     except LeaderboardError as error:
@@ -274,7 +267,7 @@ def _previewed(form: JudgmentFileForm, files: Mapping[str, Received]) -> Respons
 
 
 def _held(files: Mapping[str, Received]) -> JudgmentFiles:
-    """Raises FileRejected with every problem of the first file that has any, InvalidFields without judgments."""
+    """Raises InvalidFields with every problem of the first file that has any, and without judgments."""
     return JudgmentFiles.of({kind: read_stored(upload, READERS[kind]) for kind, upload in files.items()}, "file")
 
 
@@ -284,4 +277,4 @@ def _judgments_page(form: Form, error: LeaderboardError | None = None) -> Respon
     renaming = form if isinstance(form, RenameForm) else RenameForm(formdata=None)
     names = (page.official, *(source.name for source in page.others), *page.set_aside)
     renaming["source"].choices = {name: name for name in names}
-    return _with_problems("organise/judgments.html", form, error, page=page, upload=upload, renaming=renaming)
+    return form_page("organise/judgments.html", form, error, page=page, upload=upload, renaming=renaming)

@@ -2,9 +2,10 @@
 
 from collections.abc import Callable
 
-from flask import Blueprint, Response, render_template
+from flask import Blueprint, render_template
 from flask.typing import ResponseReturnValue
 
+from leaderboard.judgments import api
 from leaderboard.judgments import reads as judgments
 from leaderboard.judgments.reads import JudgedQuery, JudgmentFile
 from leaderboard.web.context import page_number, read
@@ -12,12 +13,8 @@ from leaderboard.web.exports import Cell, Table, columns, evaluation_facts, expo
 
 blueprint = Blueprint("judgments", __name__, url_prefix="/campaigns/<campaign>/<evaluation>")
 
-COLUMNS = columns(
-    "query=id", "judged", "relevant", "excluded",
-)  # fmt: skip
-DOCUMENT_COLUMNS = columns(
-    "document", "grade",
-)  # fmt: skip
+COLUMNS = columns("query=id", "judged", "relevant", "excluded")
+DOCUMENT_COLUMNS = columns("document", "grade")
 
 
 @blueprint.get("/judgments")
@@ -29,9 +26,7 @@ def index(campaign: str, evaluation: str) -> ResponseReturnValue:
 @exported(blueprint, "/judgments")
 def index_file(campaign: str, evaluation: str) -> Table:
     page = read(judgments.published, campaign, evaluation, page=None)
-    columns = dict(COLUMNS)
-    for grade in page.grades:
-        columns[f"grade {grade}"] = _of_grade(grade)
+    columns = COLUMNS | {f"grade {grade}": _of_grade(grade) for grade in page.grades}
     facts = {
         "evaluation": evaluation_facts(page.evaluation), "judgment_revision": page.revision, "sha256": page.sha256,
         "file_sha256": page.file_sha256, "relevance_level": page.relevance_level,
@@ -40,25 +35,12 @@ def index_file(campaign: str, evaluation: str) -> Table:
     return table(name, columns, page.queries, facts)
 
 
-@blueprint.get("/judgments.txt")
-def qrels(campaign: str, evaluation: str) -> ResponseReturnValue:
-    return _download(campaign, evaluation, JudgmentFile.JUDGMENTS, "qrels.txt")
-
-
-@blueprint.get("/known.txt")
-def known(campaign: str, evaluation: str) -> ResponseReturnValue:
-    return _download(campaign, evaluation, JudgmentFile.KNOWN, "known.txt")
-
-
-@blueprint.get("/subtopics.txt")
-def subtopics(campaign: str, evaluation: str) -> ResponseReturnValue:
-    return _download(campaign, evaluation, JudgmentFile.SUBTOPICS, "subtopics.txt")
-
-
-def _download(campaign: str, evaluation: str, file: JudgmentFile, ending: str) -> ResponseReturnValue:
-    text = read(judgments.qrels, campaign, evaluation, file=file)
-    answer = Response(text, content_type="text/plain; charset=utf-8")
-    name = file_name(f"{campaign}-{evaluation}-{ending}")
+@blueprint.get("/judgments.txt", endpoint="qrels", defaults={"file": JudgmentFile.JUDGMENTS})
+@blueprint.get("/known.txt", endpoint="known", defaults={"file": JudgmentFile.KNOWN})
+@blueprint.get("/subtopics.txt", endpoint="subtopics", defaults={"file": JudgmentFile.SUBTOPICS})
+def download(campaign: str, evaluation: str, file: JudgmentFile) -> ResponseReturnValue:
+    answer = api.lines(campaign, evaluation, file)
+    name = file_name(f"{campaign}-{evaluation}-{'qrels' if file is JudgmentFile.JUDGMENTS else file}.txt")
     answer.headers["Content-Disposition"] = f'attachment; filename="{name}"'
     return answer
 

@@ -27,7 +27,7 @@ from leaderboard.accounts.models import User
 from leaderboard.audit.rules import rows_of, short
 from leaderboard.boards.reads.entries import Paging, paged
 from leaderboard.db import exists, snapshot
-from leaderboard.errors import Conflict, FileRejected, InvalidFields, LeaderboardError, Problem
+from leaderboard.errors import Conflict, InvalidFields, LeaderboardError
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads import (
     EvaluationHeading,
@@ -79,7 +79,7 @@ def query_numbers(session: Session, evaluation: Evaluation) -> dict[str, int]:
 
 def refusals(session: Session, evaluation: Evaluation, files: JudgmentFiles, source: str) -> Iterator[LeaderboardError]:
     """Every reason not to take these in, as what an import raises: Conflict for an evaluation without queries and where
-    the source's newest revision says the same, FileRejected for queries that it lacks.
+    the source's newest revision says the same, InvalidFields for queries that it lacks.
     """
     numbers = query_numbers(session, evaluation)
     if not numbers:
@@ -89,8 +89,7 @@ def refusals(session: Session, evaluation: Evaluation, files: JudgmentFiles, sou
         judged = getattr(files, name)
         if judged is not None and (unknown := [query for query in judged.queries if query not in numbers]):
             lacks = f"the evaluation lacks {len(unknown):,} of the {len(judged.queries):,} queries"
-            problem = Problem(None, f"{lacks}: {first_of(unknown, 10)}; import the queries first")
-            yield FileRejected([problem], name=name)
+            yield InvalidFields({name: [f"{lacks}: {first_of(unknown, 10)}; import the queries first"]})
     # By a source that was set aside the same judgments may come again: they are taken up with that.
     newest = None if source in evaluation.set_aside else newest_revision(session, evaluation, source)
     if newest is not None and newest.sha256 == files.sha256:
@@ -144,10 +143,6 @@ class QueryChange:
     tags_before: tuple[str, ...]
     tags: tuple[str, ...]
     described: bool
-
-    @property
-    def loses_text(self) -> bool:
-        return bool(self.text_before) and not self.text
 
 
 @dataclass(frozen=True, slots=True)
@@ -434,24 +429,19 @@ def organised_judgments(
     """Raises NotFound."""
     evaluation = organised_evaluation(session, actor, campaign_slug, slug)
 
-    def scorings(state: sa.ColumnElement[bool]) -> sa.ColumnElement[int]:
-        return sa.func.count(sa.case((state, 1)))
-
-    building = ScoringSet.state == SetState.BUILDING
+    count, building = sa.func.count, ScoringSet.state == SetState.BUILDING
+    own_sets = sa.and_(ScoringSet.revision_id == JudgmentRevision.id, ScoringSet.state != SetState.SUPERSEDED)
     rows = session.execute(
         sa.select(
             JudgmentRevision,
             User.name,
-            scorings(sa.and_(ScoringSet.id.is_not(None), ~building)) > 0,
-            scorings(building) > 0,
-            scorings(Scoring.state.in_(UNFINISHED)),
-            scorings(Scoring.state == State.FAILED),
+            count(ScoringSet.id).filter(~building) > 0,
+            count(ScoringSet.id).filter(building) > 0,
+            count(Scoring.id).filter(Scoring.state.in_(UNFINISHED)),
+            count(Scoring.id).filter(Scoring.state == State.FAILED),
         )
         .outerjoin(User, User.id == JudgmentRevision.imported_by_id)
-        .outerjoin(
-            ScoringSet,
-            sa.and_(ScoringSet.revision_id == JudgmentRevision.id, ScoringSet.state != SetState.SUPERSEDED),
-        )
+        .outerjoin(ScoringSet, own_sets)
         .outerjoin(Scoring, Scoring.scoring_set_id == ScoringSet.id)
         .where(JudgmentRevision.evaluation_id == evaluation.id)
         .group_by(JudgmentRevision.id, User.name)

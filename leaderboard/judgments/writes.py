@@ -185,8 +185,8 @@ def import_judgments(
     with_set     False: others follow at once, and no run is scored by these
 
     Raises Conflict when the evaluation has no queries yet or nothing differs from the source's newest revision,
-    FileRejected when it lacks some of the queries, InvalidFields when a query's relevant documents are the whole
-    collection (its P_fa would be undefined), for a source's name that is none, and a release in the future.
+    InvalidFields when it lacks some of the queries and when a query's relevant documents are the whole collection
+    (its P_fa would be undefined), for a source's name that is none, and a release in the future.
     """
     note = checked_text(note, LONGEST_REASON, "note")
     evaluation = locked_to_organise(session, actor, evaluation)

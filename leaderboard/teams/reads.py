@@ -171,6 +171,22 @@ def team_called(session: Session, name_key: str) -> Team | None:
     return session.scalar(sa.select(Team).join(TeamName).where(TeamName.name_key == name_key))
 
 
+def listed_teams(session: Session) -> list[tuple[str, str, str]]:
+    """Slug, name and members of each, its owners marked as such; by name. Not those merged into others."""
+    rows = session.execute(
+        sa.select(Team.slug, Team.name, User.name, Membership.role)
+        .outerjoin(Membership, Membership.team_id == Team.id)
+        .outerjoin(User, User.id == Membership.user_id)
+        .where(Team.merged_into_id.is_(None))
+        .order_by(Team.name, User.name)
+    )
+    members: dict[tuple[str, str], list[str]] = {}
+    for slug, name, member, role in rows:
+        own = members.setdefault((slug, name), [])
+        own += [f"{member} (owner)" if role is Role.OWNER else member] if member else []
+    return [(*team, ", ".join(names) or "–") for team, names in members.items()]
+
+
 def teams_with_runs(session: Session, campaign_id: int) -> Sequence[Team]:
     """The teams that anything in the campaign was submitted for, by name."""
     entered = sa.select(Submission.team_id).join(Evaluation).where(Evaluation.campaign_id == campaign_id)

@@ -112,10 +112,9 @@ def test_beta_follows_from_cost_value_and_prior(ok: Says) -> None:
     # The worked figure of the definition: .0333 · 599.
     assert said == "made the campaign material; β = 19.9467\n"
     shown = _shown(ok("campaign", "show", "material"))
-    assert shown["measures"] == "AQWV MQWV"
+    assert shown["measures"] == "AQWV, MQWV"
     assert shown["no relevant"] == "pfa_only"
-    assert shown["compatibility"] == "trec_eval 9"
-    assert shown["prior locked"] == "not yet"
+    assert (shown["compat"], shown["locked at"]) == ("9", "–")
 
 
 def test_what_is_wrong_with_a_campaign_or_an_evaluation_is_said_by_option(
@@ -173,7 +172,7 @@ def test_a_campaign_is_removed_only_after_a_yes(
     monkeypatch.setattr("click.testing._NamedTextIOWrapper.isatty", lambda _: True)
     asked = click.testing.CliRunner().invoke(leaderboard, ["campaign", "remove", "harbour"], input="n\n")
     assert asked.exit_code == 1
-    assert "Remove Harbour (harbour) for good, with 1 evaluation, 2 queries and 0 judgments?" in asked.stderr
+    assert "Remove Harbour (harbour) for good, with its evaluations, 2 queries and 0 judgments?" in asked.stderr
     assert "harbour" in ok("campaign", "list")
     agreed = click.testing.CliRunner().invoke(leaderboard, ["campaign", "remove", "harbour"], input="y\n")
     assert (agreed.exit_code, agreed.stdout) == (0, "removed the campaign harbour\n")
@@ -214,7 +213,7 @@ def test_a_run_is_submitted_and_scored(ok: Says, evaluation: str, run_file: Path
     ok("worker", "--once")
     assert ok("rescore", evaluation) == "harbour/2026: runs that wait to be scored: 0\n"
     assert ok("rescore", evaluation, "--failed") == "harbour/2026: runs that wait to be scored: 0\n"
-    assert "with the first result" in _shown(ok("campaign", "show", "harbour"))["prior locked"]
+    assert _shown(ok("campaign", "show", "harbour"))["locked at"].startswith("20")
 
 
 def test_submit_prints_the_means_of_a_scored_run_and_fails_with_the_problems_of_a_rejected_one(

@@ -37,17 +37,18 @@ def test_a_preview_of_queries_says_what_would_change_and_writes_nothing(ok: Says
     file = tmp_path / "new.jsonl"
     file.write_text('{"id": "301", "text": "Organized crime"}\n{"id": "303", "text": "Hubble"}\n')
     before = ok("queries", "list", place)
-    assert ok("queries", "import", place, file, "--preview").splitlines() == [
-        "new         1 (303)", "changed     1 (301)", "not in it   1 (302)", "unchanged   0", "nothing was written",
+    told = ok("queries", "import", place, file, "--preview").splitlines()
+    assert [" ".join(line.split()) for line in told] == [
+        "new 1 (303)", "changed 1 (301)", "unchanged 0", "missing 1 (302)", "scores anew False", "is nothing False",
+        "described 0", "nothing was written",
     ]  # fmt: skip
     assert ok("queries", "list", place) == before
     file.write_text(
         '{"id": "301", "text": "Organized crime", "narrative": "names it"}\n{"id": "303", "text": "Hubble"}\n'
     )
-    told = "described   1: TREC's descriptions and narratives are kept beside the text"
-    assert told in ok("queries", "import", place, file, "--preview").splitlines()
+    assert "described         1" in ok("queries", "import", place, file, "--preview").splitlines()
     ok("queries", "import", place, file)
-    assert "unchanged   2" in ok("queries", "import", place, file, "--preview")
+    assert "unchanged         2" in ok("queries", "import", place, file, "--preview")
     texts = [line.split(maxsplit=1) for line in ok("queries", "list", place).splitlines()[1:]]
     assert [(query, rest.split("  ")[0]) for query, rest in texts] == [
         ("301", "Organized crime"), ("302", "Poliomyelitis"), ("303", "Hubble"),
@@ -67,23 +68,19 @@ def test_a_preview_of_judgments_says_what_would_change_and_writes_nothing(
     ok: Says, command: Command, place: str, tmp_path: Path
 ) -> None:
     first = ok("judgments", "import", place, tmp_path / "qrels.txt", "--preview").splitlines()
-    assert first[0] == "judgments   3 by assessors: 1 of grade 0, 2 of grade 1"
+    assert "grades            2 (0: 1, 1: 2)" in first
     assert first[-1] == "nothing was written"
     assert "revision 1" in ok("judgments", "import", place, tmp_path / "qrels.txt")
     file = tmp_path / "again.txt"
     file.write_text("301 0 d1 0\n301 0 d4 -1\n999 0 d3 1\n")
     told = command("judgments", "import", place, file, "--preview")
-    assert (told.status, told.out.splitlines()) == (1, [
-        "judgments   3 by assessors: 1 of grade -1, 1 of grade 0, 1 of grade 1",
-        "queries     2 judged; nothing relevant: 1 (301)",
-        "unjudged    1 (302)",
-        "repeated    0 lines are left out, because earlier lines say the same",
-        "unknown     1 (999)",
-        "against revision 1: added 2, removed 2",
-        "other grade 1 from 1 to 0",
-        "refused     judgments: the evaluation lacks 1 of the 2 queries: 999; import the queries first",
+    assert told.status == 1
+    assert {" ".join(line.split()) for line in told.out.splitlines()} >= {
+        "judgments 3", "grades 3 (-1: 1, 0: 1, 1: 1)", "none relevant 1 (301)", "unjudged 1 (302)", "unknown 1 (999)",
+        "against 1", "added 2", "removed 2", "changed 1 (before 1, after 0, judgments 1)",
+        "problems judgments: the evaluation lacks 1 of the 2 queries: 999; import the queries first",
         "nothing was written",
-    ])  # fmt: skip
+    }  # fmt: skip
     assert len(ok("judgments", "list", place).splitlines()) == 2  # the head and revision 1
 
 

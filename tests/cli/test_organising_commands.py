@@ -32,10 +32,10 @@ def test_a_private_campaign_says_whom_it_lets_in(ok: Says, refused: Says, place:
     ok("team", "add", "Alder")
     assert ok("campaign", "team", "add", "harbour", "alder") == "alder is let into harbour\n"
     shown = ok("campaign", "show", "harbour")
-    assert "visible to      private" in shown
-    assert "teams let in    Alder" in shown
+    assert "visibility      private" in shown
+    assert "teams           Alder" in shown
     assert ok("campaign", "team", "remove", "harbour", "alder") == "alder is no longer let into harbour\n"
-    assert "teams let in    –" in ok("campaign", "show", "harbour")
+    assert "teams           –" in ok("campaign", "show", "harbour")
     assert "address" in refused("campaign", "change", "harbour", "--link", "Code=javascript:alert(1)")
     assert "give the link a title" in refused("campaign", "change", "harbour", "--link", "nothing")
 

@@ -76,8 +76,8 @@ def test_what_a_run_answers_to_fields_of_the_form_is_held_against_them() -> None
     assert (lacking.wrong_answers, lacking.is_sound) == ((), True)
     [remark] = lacking.remarks
     assert remark == (
-        "Processors is lacking, which every run here needs: say gpus in the run's own metadata, or answer it with the "
-        "run (give a number such as 0.5)."
+        "Processors is lacking, which every run here needs: give a number such as 0.5; or say gpus in the run's own "
+        "metadata."
     )
     assert found(b"# params: 5\n# gpus: 8\n" + RUN, expected).remarks == ()
 

@@ -158,7 +158,7 @@ def test_beta_dates_and_measures_are_worked_out_by_the_server_too(
         page = founder.post("/organise/campaigns/new", **{**CAMPAIGN, "do": "beta", "prior": prior})
         assert "(0.0333 / 1) · (1 / 0.00166667 − 1) = 19.9467" in page.text
     page = founder.post("/organise/campaigns/new", **{**CAMPAIGN, "do": "beta", "value": ""})
-    assert "No β: give cost, value and prior (C, V and P) together, or none of them." in page.text
+    assert "No β: value: give cost, value and prior (C, V and P) together, or none of them." in page.text
     found = founder.post("/organise/campaigns/new", **{**CAMPAIGN, "find": "reciprocal rank", "do": "find"})
     assert 'value="add RR"' in found.text
     added = founder.post("/organise/campaigns/new", **{**CAMPAIGN, "find": "", "do": "add RR"})
