@@ -426,7 +426,7 @@ def overview(session: Session, actor: Actor, now: dt.datetime, slug: str = "") -
         for evaluation in evaluations
         if evaluation.id in sets
     }
-    candidates = load_candidates(session, actor, evaluations, now, set().union(*by.values()), by=by)
+    candidates = load_candidates(session, actor, evaluations, now, set().union(*by.values()), by)
     entries = defaultdict[int, list[Entry]](list)
     for entry in candidates:
         entries[entry.evaluation_id].append(entry)

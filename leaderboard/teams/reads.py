@@ -313,7 +313,8 @@ def _places(session: Session, actor: Actor, team: Team, now: dt.datetime) -> dic
         .order_by(Evaluation.period_key.desc(), Evaluation.campaign_id, Evaluation.condition, Evaluation.id)
     ).all()
     columns = primary_columns(current_sets(session, [evaluation.id for evaluation in evaluations]))
-    entries = load_candidates(session, actor, evaluations, now, {column.name for column in columns.values()})
+    by = {evaluation_id: {column.name} for evaluation_id, column in columns.items()}
+    entries = load_candidates(session, actor, evaluations, now, set().union(*by.values()), by)
     places: dict[int, list[TeamPlace]] = {}
     for evaluation in evaluations:
         if evaluation.id not in columns or not access.may_see(actor, evaluation, Content.RESULTS, now):

@@ -91,15 +91,6 @@ def test_only_scored_runs_are_on_the_board(field: Field, state: State) -> None:
     assert page.waiting == (state in (State.QUEUED, State.SCORING))
 
 
-def test_every_shown_measure_is_a_column_and_any_may_rank(field: Field) -> None:
-    field.run("Alder", {"AP": [0.5] * 4, "P@5": [0.2, 0.4, 0.2, 0.4]})
-    field.run("Birch", {"AP": [0.4] * 4, "P@5": [0.6] * 4})
-    page = read(field, measure="P@5")
-    assert [column.name for column in page.columns] == ["AP", "P@5"]
-    assert standing(page) == [(1, "Birch"), (2, "Alder")]
-    assert [figure.mean for figure in page.rows[1].figures] == [0.5, pytest.approx(0.3)]
-
-
 @pytest.mark.parametrize("name", ["RR", "nonsense"])
 def test_a_measure_that_is_not_shown_is_refused_with_those_that_are(field: Field, name: str) -> None:
     with pytest.raises(BadInput, match="this page shows AP, P@5"):

@@ -29,15 +29,11 @@ from leaderboard.evaluations.rules import Opening, Split
 from leaderboard.evaluations.writes import change_evaluation
 from leaderboard.judgments.models import Query
 from leaderboard.judgments.writes import exclude_queries
-from leaderboard.metrics import MEASURES_VERSION
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.rules import Designation, Ruling, RunChoice, SystemKind
 from leaderboard.submissions.writes import submissions
 from leaderboard.submissions.writes.submissions import hide_run, restore
 from leaderboard.worker import writes as scoring_sets
-from leaderboard.worker.loop import renew_sets
-from leaderboard.worker.models import ScoringSet
-from leaderboard.worker.writes import switch
 from tests.support.databases import Filling, OwnDatabase
 from tests.support.field import DAY, NAN, NOW, Field
 from tests.support.standing import standing_by_the_rule, standing_kept
@@ -162,17 +158,6 @@ def test_the_place_of_a_run_that_was_taken_off_since_is_empty_on_an_old_board(
     with field.database.write() as session:
         restore(session, CONSOLE, session.get_one(Submission, stood))
     assert means(old_board(field, first)) == {"Birch": 0.6, "Alder": 0.8}
-
-
-def test_a_board_that_comes_back_goes_by_what_stands_now(two_of_alder: tuple[Field, list[int], int, int]) -> None:
-    field, (stood, other, _), first, second = two_of_alder
-    make_primary(field, other)
-    with field.database.write() as session:
-        switch(session, CONSOLE, session.get_one(ScoringSet, first))
-    assert means(old_board(field, first)) == {"Birch": 0.6, "Alder": 0.3}
-    make_primary(field, stood)
-    assert means(old_board(field, first)) == {"Birch": 0.6, "Alder": 0.8}
-    assert means(old_board(field, second)) == {"Birch": 0.5, "Alder": 0.2}
 
 
 def test_a_source_that_was_the_official_one_is_told_as_it_stood_while_details_are_closed(field: Field) -> None:
@@ -405,16 +390,6 @@ def test_a_board_that_nobody_was_shown_is_the_organisers_own(field: Field) -> No
     assert means(old_board(field, beside, ORGANISER)) == {"Alder": 0.5}
 
 
-def _of_version(field: Field, version: str) -> None:
-    """Makes the set that there is one of another version of the measures, and this version's own."""
-    with field.database.write() as session:
-        # A trigger refuses it, so it is taken away first, as only the owner of the tables can.
-        on_table = " ON scoring_set" if field.database.engine.dialect.name == "postgresql" else ""
-        session.execute(sa.text(f"DROP TRIGGER scoring_set_never_changes{on_table}"))
-        session.execute(sa.update(ScoringSet).values(metric_version=version))
-    renew_sets(field.database)
-
-
 def _without_q4(field: Field, _: str) -> None:
     with field.database.write() as session:
         exclude_queries(session, CONSOLE, session.scalars(sa.select(Evaluation)).one(), ["q4"], "garbled")
@@ -428,11 +403,10 @@ def _from_level(field: Field, level: str) -> None:
 @pytest.mark.parametrize(
     ("change", "to", "words"),
     [
-        (_of_version, "0.9", f"version {MEASURES_VERSION} of the measures instead of 0.9"),
         (_without_q4, "", "without query q4"),
         (_from_level, "2", "the lowest relevant grade: 2 instead of 1"),
     ],
-    ids=["another version of the measures", "an excluded query", "another level"],
+    ids=["an excluded query", "another level"],
 )
 def test_what_moved_is_told_of_every_change_that_scores_anew(
     database: Database, change: Callable[[Field, str], None], to: str, words: str

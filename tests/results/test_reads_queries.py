@@ -158,15 +158,3 @@ def test_a_long_list_comes_page_by_page_and_whole_as_a_file(field: Field, monkey
     assert [row.query.external_id for row in second.queries] == ["q1"]
     assert (second.paging.page, second.paging.pages, second.paging.rows) == (2, 2, 4)
     assert len(list_of(field, page=None).queries) == 4
-
-
-@pytest.mark.parametrize(
-    ("details", "results", "words"),
-    [
-        (Opening.CLOSED, Opening.ALWAYS, "open when the evaluation closes, 2 Jun 2026"),
-        (Opening.CLOSED, Opening.NEVER, "keep them to themselves"),
-    ],
-)
-def test_it_is_said_when_single_queries_open(field: Field, details: Opening, results: Opening, words: str) -> None:
-    field.change(details=details, results=results, closes_at=NOW + DAY)
-    assert words in list_of(field).closed_because

@@ -87,9 +87,8 @@ def load_candidates(
     evaluations: Sequence[Evaluation],
     now: dt.datetime,
     measures: Iterable[str],
-    *,
+    by: Mapping[int, Collection[str]],
     show: Show | None = None,
-    by: Mapping[int, Collection[str]] | None = None,
 ) -> list[table.Entry]:
     """The scored runs of current sets that `choose` has to choose from, with their figures under these measures.
 
@@ -98,13 +97,13 @@ def load_candidates(
     in full. Where they are more than NAMED, and for a board of every run, all are read.
 
     show  None for each campaign's own rule
-    by    evaluation -> the measures that `choose` is to choose the best run by; None: each set's primary measure
+    by    evaluation -> the measures that `choose` is to choose the best run by
     """
     stored: dict[rules.StoredChoice, list[table.Disclosure]] = {}
     others: dict[Show, list[table.Disclosure]] = {}
     for each in table.disclosures(session, actor, evaluations, now):
         shown, primary = show or Show(each.evaluation.campaign.run_choice), each.scoring_set.settings.measures[0]
-        if shown is Show.ALL or (shown is Show.BEST and by and set(by[each.evaluation.id]) != {primary}):
+        if shown is Show.ALL or (shown is Show.BEST and set(by[each.evaluation.id]) != {primary}):
             others.setdefault(shown, []).append(each)
         else:
             stored.setdefault(_stored_choice(each, shown), []).append(each)
@@ -117,7 +116,7 @@ def load_candidates(
         chosen = list(itertools.chain.from_iterable(stored.values()))
         entries += table.load_entries(session, chosen, wanted, standing=sa.or_(*own_rows))
     for shown, own in others.items():
-        runs = _may_be_best(session, actor, own, by) if by and shown is Show.BEST else None
+        runs = _may_be_best(session, actor, own, by) if shown is Show.BEST else None
         entries += table.load_entries(session, own, wanted, runs=runs)
     return entries
 
@@ -134,7 +133,7 @@ def load_standing(
     """The runs that stand on an evaluation's board by this measure, with its figures and others. show: None for the
     campaign's own rule"""
     show, names = show or Show(evaluation.campaign.run_choice), [by.name, *measures]
-    candidates = load_candidates(session, actor, [evaluation], now, names, show=show, by={evaluation.id: [by.name]})
+    candidates = load_candidates(session, actor, [evaluation], now, names, {evaluation.id: [by.name]}, show)
     return choose(candidates, show, by)
 
 

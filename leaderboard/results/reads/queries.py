@@ -342,7 +342,7 @@ def ranked_list(
     judged = Judgment.revision_id == scoring_set.revision_id, Judgment.query_id == query.id
     grades = dict(session.execute(sa.select(Judgment.document, Judgment.grade).where(*judged)).all())
     listed = store.ranked_list(run.id, scoring_set.settings.compat, query.position)
-    lines, decided_by = _lines(listed, grades, level, run.threshold, scoring_set.settings.compat)
+    lines = _lines(listed, grades, level, run.threshold, scoring_set.settings.compat)
     documents = {line.document for line in lines}
     relevant = {document: grade for document, grade in grades.items() if grade >= level}
     judgments = may_see(actor, evaluation, Content.JUDGMENTS, now, run.team_id)
@@ -361,7 +361,7 @@ def ranked_list(
         columns=columns,
         values=tuple(values.get((scoring.id, column.name)) for column in columns),
         threshold=run.threshold,
-        returned_by=decided_by,
+        returned_by=returned_by(listed.decisions, run.threshold),
         lines=shown,
         paging=paging,
         retrieved=len(lines),
@@ -379,15 +379,15 @@ def ranked_list(
 
 def _lines(
     listed: RankedList, grades: dict[str, int], level: int, threshold: float | None, compat: Literal[9, 10]
-) -> tuple[tuple[ListedDocument, ...], ReturnedBy]:
-    """The lines with their grades, and what decides which of them are returned."""
+) -> list[ListedDocument]:
+    """The lines with their grades."""
     is_returned = returned(listed.scores, listed.decisions, threshold, compat).tolist()
     lines = []
     for rank, line in enumerate(zip(listed.documents, listed.scores.tolist(), is_returned, strict=True), 1):
         document, score, here = line
         grade = grades.get(document)
         lines.append(ListedDocument(rank, document, score, grade, grade is not None and grade >= level, here))
-    return tuple(lines), returned_by(listed.decisions, threshold)
+    return lines
 
 
 Pair = tuple[metrics.Columns, metrics.Columns]
