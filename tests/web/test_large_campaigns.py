@@ -235,7 +235,7 @@ def test_a_board_of_every_run_comes_in_pages_of_the_same_rows_as_its_file(app: F
             _keep_again(session, lacking=0)
         with counted(app) as statements:
             assert runs_on(reader.get(f"{board}?show=all&page=2").text) == shown[1]
-        assert len(statements) <= MOST_STATEMENTS
+        assert len(statements) <= MOST_STATEMENTS + 1  # all runs come as arrays first
 
 
 def _keep_again(session: Session, lacking: int) -> None:
