@@ -4,7 +4,7 @@ import itertools
 import re
 import string
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from leaderboard.errors import InvalidFields
 from leaderboard.teams.rules import CLOSED_ACCOUNT, COMMAND_LINE, NUMBERED_ACCOUNT, PSEUDONYM, WORKER
@@ -146,8 +146,5 @@ def _latin_twin(character: str) -> str | None:
         return None
     from confusable_homoglyphs import confusables  # here, because reading its table takes 80 ms
 
-    for twin in confusables.confusables_data.get(character) or ():
-        letter: str = twin["c"]
-        if len(letter) == 1 and letter.isascii() and letter.isalpha():
-            return letter
-    return None
+    twins: Iterator[str] = (twin["c"] for twin in confusables.confusables_data.get(character, ()))
+    return next((twin for twin in twins if len(twin) == 1 and twin.isascii() and twin.isalpha()), None)

@@ -40,9 +40,7 @@ def listen(host: str, port: int) -> socket.socket:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
         return socket.create_server((host, port), family=family, backlog=2048)
     except OSError as error:
-        # create_server's own message repeats the address: only the reason is taken from it.
-        own = None if isinstance(error, socket.gaierror) else error.errno
-        reason = os.strerror(own) if own is not None else error.strerror
+        reason, _, _ = str(error.strerror).partition(" (")  # behind it create_server repeats the address
         raise BadInput(f"can't listen on {host}, port {port}: {reason}; choose another with --port") from error
 
 

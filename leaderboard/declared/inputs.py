@@ -5,7 +5,7 @@
         seats: Whole | None = setting("Seats", "Left empty, there is no limit.", default=None, ge=1)
 
 From it are made the fields of forms (`web.forms`), the options of commands (`declared.commands`), bodies and
-schemas of the API, and the tables in docs (`table_of`). `checked` tells all that is wrong at once.
+schemas of the API, and the tables in docs. `checked` tells all that is wrong at once.
 """
 
 import datetime as dt
@@ -300,15 +300,3 @@ def as_text(value: Any) -> Any:
     if value is None or isinstance(value, bool | str):
         return value if value is not None else ""
     return str(value) if isinstance(value, int) else repr(value).removesuffix(".0")
-
-
-def table_of(model: type[Inputs]) -> str:
-    """The table of settings in docs, in Markdown: the name in the API, the option, the default, what it says."""
-    lines = ["| setting | option | default | |", "|---|---|---|---|"]
-    for name, field in model.model_fields.items():
-        option = shown_of(field).option or f"--{name.replace('_', '-')}"
-        default = "required" if is_required(field) else as_text(field.default)
-        words = f"{field.title}. {field.description or ''}".replace("|", "\\|").strip()
-        shown = {True: "yes", False: "no", "": "none"}.get(default, default)
-        lines.append(f"| `{name}` | `{option}` | {shown} | {words} |")
-    return "\n".join(lines)
