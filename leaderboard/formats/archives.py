@@ -7,15 +7,15 @@ query, with "q-" before it or without; it lists `document TAB Y|N TAB score` or 
 import stat
 import tarfile
 import zipfile
-import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import IO, BinaryIO
+from typing import IO
 
 from leaderboard.errors import FileRejected
 from leaderboard.formats.columns import read_piece
 from leaderboard.formats.plain_text import (
+    DAMAGED,
     EXPANDED_FREE,
     MIB,
     ByteSource,
@@ -34,9 +34,6 @@ from leaderboard.formats.tables import Schema, Table, checked_table, identifier,
 from leaderboard.numbers import is_number, size
 
 ZIP_STARTS = (b"PK\x03\x04", b"PK\x05\x06")  # of one with files, of an empty one
-ZIP_END, ZIP_END_BYTES, LONGEST_COMMENT = b"PK\x05\x06", 22, 1 << 16
-ZIP64_LOCATOR = b"PK\x06\x07"  # before the end record of an archive of the large kind, which says other sizes
-DIRECTORY_SIZE_AT = slice(12, 16)  # of the end record
 DIRECTORY_BYTES = 8 * MIB  # of names and places: zipfile reads them all before the first file
 TAR_MAGIC, TAR_MAGIC_AT = b"ustar", 257
 ARCHIVE_START = TAR_MAGIC_AT + len(TAR_MAGIC)  # bytes that tell a tar archive
@@ -44,10 +41,7 @@ LONGEST_HEADER = 1 << 16  # bytes of one entry's extended header: tarfile reads 
 MOST_GLOBAL = 16  # records of global headers; tarfile copies them for every later entry. `git archive` writes one
 ENCRYPTED = 0x1
 EXTRAS = "__MACOSX/"
-# All that tarfile and zipfile raise for what is damaged or hostile.
-ERRORS = (
-    tarfile.TarError, zipfile.BadZipFile, zlib.error, EOFError, ValueError, LookupError, ArithmeticError, RuntimeError
-)  # fmt: skip
+ERRORS = (*DAMAGED, EOFError)  # all that tarfile and zipfile raise for what is damaged or hostile
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,20 +50,6 @@ class Member:
 
     path: str
     content: ByteSource
-
-
-class _Sound:
-    """A member's bytes. Raises FileRejected where the archive turns out to be damaged while they are read."""
-
-    def __init__(self, file: IO[bytes], name: str) -> None:
-        self._file = file
-        self._name = name
-
-    def read(self, size: int, /) -> bytes:
-        try:
-            return self._file.read(size)
-        except ERRORS as error:
-            raise _damaged(self._name, error) from None
 
 
 def is_archive(start: bytes) -> bool:
@@ -233,7 +213,7 @@ def _of_tar(path: Path, limits: Limits, name: str) -> Iterator[Member]:
         if not is_archive(text.peek(ARCHIVE_START)):
             raise rejection(name, "is no archive; give a .zip, .tar or .tar.gz")
         for _, member, file in tar_files(text, limits, name):
-            yield Member(_plain_path(member, name), _Sound(file, name))
+            yield Member(_plain_path(member, name), CappedReader(file, limits.expanded_bytes, name))
 
 
 def _of_zip(path: Path, limits: Limits, name: str) -> Iterator[Member]:
@@ -241,11 +221,13 @@ def _of_zip(path: Path, limits: Limits, name: str) -> Iterator[Member]:
     if left > (most := EXPANDED_FREE + limits.expanded_times * path.stat().st_size):
         left, words = most, too_many_times(limits.expanded_times)
     with path.open("rb") as file:
-        _require_small_directory(file, name)
+        end = zipfile._EndRecData(file)  # type: ignore[attr-defined]  # nothing public tells before it reads them
+        if end and end[zipfile._ECD_SIZE] > DIRECTORY_BYTES:  # type: ignore[attr-defined]
+            raise rejection(name, "is a zip archive of far too many files; give a .tar.gz")
         with zipfile.ZipFile(file) as archive:
-            for number, entry in enumerate(archive.infolist()):
-                if number >= limits.members:
-                    raise _too_many_files(limits, name)
+            if len(archive.infolist()) > limits.members:
+                raise _too_many_files(limits, name)
+            for entry in archive.infolist():
                 if entry.is_dir() or entry.filename.startswith(EXTRAS):
                     continue
                 is_plain = stat.S_IFMT(entry.external_attr >> 16) in (0, stat.S_IFREG)
@@ -254,24 +236,11 @@ def _of_zip(path: Path, limits: Limits, name: str) -> Iterator[Member]:
                     what = "no plain file, or encrypted, or packed in an unusual way"
                     raise rejection(name, f"holds {shown(entry.filename)}, which is {what}")
                 with archive.open(entry) as content:
-                    reader = CappedReader(_Sound(content, name), left, name, words)
+                    reader = CappedReader(content, left, name, words)
                     yield Member(_plain_path(entry.filename, name), reader)
                     while reader.read(MIB):  # its sum is checked at its end
                         pass
                     left -= reader.passed
-
-
-def _require_small_directory(file: BinaryIO, name: str) -> None:
-    """Refuses a zip archive whose list of files takes too much memory."""
-    file.seek(max(0, file.seek(0, 2) - ZIP_END_BYTES - LONGEST_COMMENT))
-    tail = file.read()
-    at = tail.rfind(ZIP_END)
-    if at < 0 or at + ZIP_END_BYTES > len(tail):
-        raise rejection(name, "is a damaged zip archive (its end is missing); make it again")
-    directory = int.from_bytes(tail[at:][DIRECTORY_SIZE_AT], "little")
-    if directory > DIRECTORY_BYTES or ZIP64_LOCATOR in tail[max(0, at - ZIP_END_BYTES) : at]:
-        raise rejection(name, "is a zip archive of far too many files, or of the large kind (zip64); give a .tar.gz")
-    file.seek(0)
 
 
 PREFIX = "q-"

@@ -16,7 +16,6 @@ from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import reduce
 from itertools import chain
 from typing import Any
 
@@ -122,34 +121,6 @@ def _to_floats(read: Digits) -> tuple[Floats, Bools]:
     return value, sure
 
 
-@dataclass(frozen=True, slots=True)
-class _Some:
-    """Up to eight characters of each number, or more of them joined: digits, and a dot perhaps.
-
-    number  uint64[n], of the digits
-    digits  int64[n], how many they are
-    dotted  bool[n]
-    places  int64[n], digits behind the dot; 0 without one
-    odd     uint64[n]: not 0 where there is anything else, or another dot
-    """
-
-    number: Keys
-    digits: Places
-    dotted: Bools
-    places: Places
-    odd: Keys
-
-    def joined(self, rest: "_Some") -> "_Some":
-        """Together with the characters that follow."""
-        return _Some(
-            self.number * WHOLE_TENS.take(rest.digits) + rest.number,
-            self.digits + rest.digits,
-            self.dotted | rest.dotted,
-            np.where(self.dotted, self.places + rest.digits, rest.places),
-            self.odd | rest.odd | (self.dotted & rest.dotted),
-        )
-
-
 def _read_digits(codes: Codes, start: Places, length: Places) -> Digits:
     texts = words_of(codes, start, np.minimum(length, LONGEST))
     word, left = next(texts)
@@ -158,14 +129,24 @@ def _read_digits(codes: Codes, start: Places, length: Places) -> Digits:
     signs = negative | (first == PLUS)
     if signs.any():
         word ^= np.where(signs, first ^ ZERO, 0).astype(np.uint64)  # a zero in its place changes no number
-    read = reduce(_Some.joined, [_some(word, left), *(_some(*more) for more in texts)])
-    digits = read.digits - signs
-    plain = (read.odd == 0) & (digits > 0) & (digits <= MOST_DIGITS) & (length <= LONGEST)
-    return Digits(read.number, read.places, negative, plain, ~read.dotted)
+    number, digits, dotted, places, odd = _some(word, left)
+    for more in texts:
+        more_number, more_digits, dot_there, more_places, more_odd = _some(*more)
+        number = number * WHOLE_TENS.take(more_digits) + more_number
+        odd = odd | more_odd | (dotted & dot_there)
+        places = np.where(dotted, places + more_digits, more_places)
+        digits, dotted = digits + more_digits, dotted | dot_there
+    digits = digits - signs
+    plain = (odd == 0) & (digits > 0) & (digits <= MOST_DIGITS) & (length <= LONGEST)
+    return Digits(number, places, negative, plain, ~dotted)
 
 
-def _some(word: Keys, length: Places) -> _Some:
-    """What the first `length` characters of words hold; the first one is the lowest byte."""
+def _some(word: Keys, length: Places) -> tuple[Keys, Places, Bools, Places, Keys]:
+    """What the first `length` characters of words hold; the first one is the lowest byte.
+
+    uint64[n], the number that their digits are; int64[n], how many they are; bool[n], whether there is a dot; int64[n],
+    how many digits are behind it, 0 without one; uint64[n], not 0 where there is anything else, or another dot.
+    """
     digit = word ^ ZEROS
     digit <<= np.uint64(8 * WORD) - (length.astype(np.uint64) << np.uint64(3))  # zeros before the first
     dot = (digit >> BIT_OF_DOT) & EACH
@@ -182,7 +163,7 @@ def _some(word: Keys, length: Places) -> _Some:
         digit >>= shift
         digit &= mask
     places = (dot * PLACES) >> np.uint64(8 * (WORD - 1))
-    return _Some(digit, length - dotted, dotted, places.astype(np.int64), odd)
+    return digit, length - dotted, dotted, places.astype(np.int64), odd
 
 
 Field = tuple[Places, Places]  # int64[lines] each: where it starts, and its length

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from copy import copy
 from dataclasses import asdict, dataclass, fields
 from io import BytesIO
+from itertools import compress
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from leaderboard.formats.plain_text import MIB, ByteSource, Limits, cut, open_pl
 from leaderboard.formats.problems import Problems, Wrong
 from leaderboard.formats.rows import Rows, Tags
 from leaderboard.formats.tables import DOCUMENT, Schema
-from leaderboard.numbers import natural
+from leaderboard.numbers import counted, first_of, natural
 
 LISTED = Schema((DOCUMENT,))
 LIST_LIMITS = Limits(expanded_bytes=512 * MIB, lines=10_000_000)
@@ -51,8 +52,7 @@ class FileRules:
     @classmethod
     def from_json(cls, content: Mapping[str, Any]) -> "FileRules":
         """What `as_json` gave; names that there are no more are left out."""
-        known = {field.name for field in fields(cls)}
-        return cls(**{name: value for name, value in content.items() if name in known})
+        return cls(**{field.name: content[field.name] for field in fields(cls) if field.name in content})
 
     def as_json(self) -> dict[str, Any]:
         """The rules that ask for something."""
@@ -61,11 +61,10 @@ class FileRules:
     @property
     def in_words(self) -> tuple[str, ...]:
         """What they ask, for whoever makes a run: a sentence each."""
-        bounds = (("at least", self.least_documents), ("at most", self.most_documents))
-        depth = " and ".join(f"{how} {count:,}" for how, count in bounds if count is not None)
         tags = "The run tag of every line, in a format that has tags, has the form"
         asked = (
-            (depth, f"Documents in a query's list: {depth}."),
+            (self.least_documents, f"Documents in a query's list: at least {self.least_documents or 0:,}."),
+            (self.most_documents, f"Documents in a query's list: at most {self.most_documents or 0:,}."),
             (self.every_query, "Every query that you may see has a list."),
             (self.documents, f"Documents are those of the collection's list, which has {self.documents:,}."),
             (self.document_pattern, f"Every document id has the form {self.document_pattern}"),
@@ -97,8 +96,8 @@ class DocumentList:
         ['d3', 'd4']
         """
         ids = list(documents)
-        there = _Known(_keys_of(self.packed)).has(keys(as_texts(ids))) if ids else ()
-        return [document for document, known in zip(ids, there, strict=True) if not known]
+        lacking = ~_Known(_keys_of(self.packed)).has(keys(as_texts(ids)))
+        return [*compress(ids, lacking.tolist())]
 
 
 class _Known:
@@ -152,13 +151,12 @@ class RunRules:
 
     def foreign(self, document: Ids) -> Places:
         """int64[n]: the rows whose document is not of the collection, in order."""
-        keep = np.ones(len(document), np.bool_)
+        strange = np.zeros(len(document), np.bool_)
         if self._known is not None:
-            keep = self._known.has(document.keys(0, len(document)))
-        if self._document is not None:
-            matching = [self._document.matching(part) for part in document.parts]
-            keep &= np.concatenate([np.empty(0, np.bool_), *matching])
-        return np.flatnonzero(~keep)
+            strange = ~self._known.has(document.keys(0, len(document)))
+        if self._document is not None and len(document):
+            strange |= ~np.concatenate([self._document.matching(part) for part in document.parts])
+        return np.flatnonzero(strange)
 
     def tags(self) -> Tags | None:
         """What looks at the run tags of a file while it is read; None where nothing is asked of them."""
@@ -166,36 +164,27 @@ class RunRules:
 
     def check(self, rows: Rows) -> None:
         """Adds what breaks the other rules to the problems of the rows."""
-        sound = self._whole and not rows.problems.count
+        sound = self._whole and not rows.problems.count  # lines that can't be read are not counted
         if self.rules.document_pattern or self.rules.documents:
             what = "is not of this collection" if self.rules.documents else "has not the form of the collection's ids"
             strange = self.foreign(rows.document)
             rows.add_each(strange, f"the document {what}", lambda _, document: f"document {document} {what}")
-        self._check_depth(rows, sound)
-
-    def _check_depth(self, rows: Rows, sound: bool) -> None:
-        """Too few documents and missing queries are told of a file that is otherwise sound only: lines that can't be
-        read are not counted.
-        """
         query = rows.column("query")
         count = np.bincount(query, minlength=len(rows.queries))
         most, least = self.rules.most_documents, self.rules.least_documents
         if most is not None and (count > most).any():
             what = f"more than {most:,} documents, the most allowed here"
             rows.add_each(_nth_rows(query, most), f"a query has {what}", lambda query, _: f"query {query} has {what}")
-        if least is not None and sound and (few := (count < least) & (count > 0)).any():
+        if least is not None and sound:
             first = _nth_rows(query, 0)
-            counts = dict(zip(rows.queries, count.tolist(), strict=True))
-            rows.add_each(
-                first[few[query[first]]],
-                f"a query has fewer than {least:,} documents, the least asked for here",
-                lambda query, _: f"query {query} has {counts[query]:,} of at least {least:,} documents",
-            )
+            what = f"fewer than {least:,} documents, the least asked for here"
+            few = first[count[query[first]] < least]
+            rows.add_each(few, f"a query has {what}", lambda query, _: f"query {query} has {what}")
         lacking = sorted(set(self._queries).difference(rows.queries), key=natural)
         if self.rules.every_query and sound and lacking:
-            some = ", ".join(map(shown, lacking[:NAMED])) + (", …" if len(lacking) > NAMED else "")
-            of_all = f"{len(lacking):,} of the {len(self._queries):,} queries have"
-            rows.problems.add(0, Wrong(f"{of_all} no list, and here every query must have one: {some}"))
+            some = first_of([*map(shown, lacking)], NAMED)
+            lists = f"{counted(len(lacking), 'query has', 'queries have')} no list, and here every query must have one"
+            rows.problems.add(0, Wrong(f"{lists}: {some}"))
 
 
 def document_list(source: Path | ByteSource, *, name: str | None = None, limits: Limits | None = None) -> DocumentList:
@@ -210,8 +199,7 @@ def document_list(source: Path | ByteSource, *, name: str | None = None, limits:
 
     name = source_name(source, name)
     packer, sha256 = zlib.compressobj(6, wbits=16 + zlib.MAX_WBITS), hashlib.sha256()
-    pieces: list[bytes] = []
-    key: list[Keys] = []
+    pieces, key = [], []
     for documents in _listed(source, name, limits or LIST_LIMITS):
         key.append(keys(documents))
         lines = b"".join(id_ + b"\n" for id_ in documents.tolist())

@@ -67,14 +67,11 @@ def read_judgments(
     (['d7', 'd3'], [1, 0], 1)
     """
     rows = read_rows(source, FORMATS, "judgments", queries=queries, name=name, limits=limits)
-    query, grade = rows.column("query"), rows.column("grade")
-    remaining, document = _sound(rows, query, "is judged again with another grade")
-    repeated = len(query) - len(remaining)
-    return Judgments(rows.queries, query[remaining], document, grade[remaining], repeated)
+    return _sound(rows, rows.column("query"), "is judged again with another grade")[0]
 
 
-def _sound(rows: Rows, about: NDArray[np.uint32], again: str) -> tuple[Places, Ids]:
-    """The rows that remain when none says again what another one says, and their documents; `about` numbers what a
+def _sound(rows: Rows, about: NDArray[np.uint32], again: str) -> tuple[Judgments, Places]:
+    """The judgments when none says again what another one says, and the rows that they are; `about` numbers what a
     document is judged for. Raises FileRejected for any problem, and in the words `again` for grades that differ.
     """
     later, first = repeated_rows(about, rows.document)
@@ -83,30 +80,23 @@ def _sound(rows: Rows, about: NDArray[np.uint32], again: str) -> tuple[Places, I
     rows.add_repeats(later[other], first[other], again)
     rows.problems.raise_if_any()
     remaining = np.delete(np.arange(len(rows)), later)
-    return remaining, Ids([rows.document.take(remaining)]) if len(later) else rows.document
+    document = Ids([rows.document.take(remaining)]) if len(later) else rows.document
+    query = rows.column("query")[remaining]
+    return Judgments(rows.queries, query, document, grade[remaining], len(later)), remaining
 
 
-@dataclass(frozen=True, slots=True)
-class SubtopicJudgments:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SubtopicJudgments(Judgments):
     """Documents judged for one aspect of a query each, in the order of the file.
 
-    queries, subtopics  ids in the order of their first appearance
-    query, subtopic     uint32[J], index into these
-    document            J ids; no query has one twice for the same subtopic
-    grade               int64[J]: >= 1 relevant to the subtopic
-    repeated            lines left out because they say again what an earlier one says
+    subtopics  ids in the order of their first appearance
+    subtopic   uint32[J], index into `subtopics`
+    document   J ids; no query has one twice for the same subtopic
+    grade      int64[J]: >= 1 relevant to the subtopic
     """
 
-    queries: tuple[str, ...]
     subtopics: tuple[str, ...]
-    query: NDArray[np.uint32]
     subtopic: NDArray[np.uint32]
-    document: Ids
-    grade: NDArray[np.int64]
-    repeated: int = 0
-
-    def __len__(self) -> int:
-        return len(self.query)
 
 
 def read_subtopic_judgments(
@@ -127,13 +117,12 @@ def read_subtopic_judgments(
     (('1', '2'), ['d7', 'd7'], [1, 0])
     """
     rows = read_rows(source, SUBTOPIC_FORMATS, "judgments", queries=queries, name=name, limits=limits)
-    query, subtopic, grade = rows.column("query"), rows.column("subtopic"), rows.column("grade")
-    _, aspect = np.unique(np.stack((query, subtopic)), axis=1, return_inverse=True)
+    subtopic = rows.column("subtopic")
+    _, aspect = np.unique(np.stack((rows.column("query"), subtopic)), axis=1, return_inverse=True)
     again = "is judged again for the same subtopic with another grade"
-    remaining, document = _sound(rows, aspect.astype(np.uint32), again)
-    query, subtopic, grade = (column[remaining] for column in (query, subtopic, grade))
+    of, remaining = _sound(rows, aspect.astype(np.uint32), again)
     return SubtopicJudgments(
-        rows.queries, rows.subtopics, query, subtopic, document, grade, repeated=len(rows) - len(query)
+        of.queries, of.query, of.document, of.grade, of.repeated, subtopics=rows.subtopics, subtopic=subtopic[remaining]
     )
 
 

@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import islice, takewhile
 from pathlib import Path
+from textwrap import dedent
 from typing import Any
 
 from leaderboard.errors import FileRejected
@@ -60,9 +61,8 @@ def header_metadata(head: bytes) -> Metadata:
     if END not in names[start:]:
         return Metadata(_of_lines(names[:start]), f"# {END} is missing")
     end = names.index(END, start)
-    block = _of_yaml("\n".join(_outdented(lines[start + 1 : end])))
-    around = _of_lines([*names[:start], *names[end + 1 :]])
-    entries = block.entries | {key: text for key, text in around.items() if key not in block.entries}
+    block = _of_yaml(dedent("\n".join(lines[start + 1 : end])))
+    entries = block.entries | _of_lines([*names[:start], *names[end + 1 :]]) | block.entries
     return Metadata(dict(islice(entries.items(), MOST_ENTRIES)), block.problem)
 
 
@@ -108,12 +108,6 @@ def side_metadata(content: bytes) -> Metadata:
     return _of_yaml(text)
 
 
-def _outdented(lines: list[str]) -> Iterable[str]:
-    """Without the blank that usually follows the comment sign, where every line has it."""
-    full = [line for line in lines if line.strip()]
-    return (line[1:] for line in lines) if all(line.startswith(" ") for line in full) else lines
-
-
 def _add(entries: dict[str, str], key: str, text: str) -> None:
     if len(entries) < MOST_ENTRIES or key in entries:
         key, text = harmless(key, LONGEST_KEY), " ".join(text.split())
@@ -129,17 +123,13 @@ def _of_yaml(text: str) -> Metadata:
             depth += token.id in OPENING
             depth -= token.id in CLOSING
             if number > MOST_TOKENS or depth > DEEPEST or token.id in ("<alias>", "<anchor>"):
-                most = f"{MOST_TOKENS:,} things, or more than {DEEPEST} levels deep"
-                return Metadata(problem=f"it holds an anchor or an alias (& or *), or more than {most}")
-        values = yaml.load(text, Loader=yaml.BaseLoader)  # noqa: S506  # it makes texts, lists and mappings only
+                return Metadata(problem="it holds an anchor or an alias (& or *), or too many things or levels")
         entries: dict[str, str] = {}
-        _add_all(entries, "", values)
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        where = f"line {mark.line + 1}: " if mark is not None else ""
-        problem = getattr(error, "problem", "") or error
-        return Metadata(problem=harmless(f"{where}it is no YAML ({problem})", 200))
-    except (ValueError, RecursionError):  # of a number in an escape or a directive
+        _add_all(entries, "", yaml.load(text, Loader=yaml.BaseLoader))  # noqa: S506  # texts, lists and mappings only
+    except yaml.MarkedYAMLError as error:
+        where = f"line {error.problem_mark.line + 1}: " if error.problem_mark else ""
+        return Metadata(problem=harmless(f"{where}it is no YAML ({error.problem})", 200))
+    except (yaml.YAMLError, ValueError, RecursionError):  # such as a number in an escape or a directive
         return Metadata(problem="it is no YAML")
     return Metadata(entries)
 

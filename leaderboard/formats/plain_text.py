@@ -9,6 +9,9 @@ JSON and whose readers have no use for one, and no message is as long as a line 
 import io
 import os
 import re
+import tarfile
+import zipfile
+import zlib
 from array import array
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -74,8 +77,11 @@ EXPANDED_FREE = 16 * MIB
 # decompressor a third of a second a megabyte.
 HOLLOW_FREE, HOLLOW_TIMES = MIB, 4
 TEXT_AT_ONCE = MIB // 4  # after which text is counted: so much of it may take as much gzip data, within HOLLOW_FREE
-# What isal finds wrong with blocks; with headers, lengths and sums; with a header longer than it takes in at once.
-DAMAGED: tuple[Any, ...] = (isal_zlib.error, BadGzipFile, OverflowError)
+# What isal, tarfile and zipfile find wrong with blocks, headers, lengths and sums.
+DAMAGED: tuple[Any, ...] = (
+    isal_zlib.error, zlib.error, tarfile.TarError, zipfile.BadZipFile,
+    BadGzipFile, ValueError, LookupError, ArithmeticError, RuntimeError,
+)  # fmt: skip
 LONGEST_START = max(map(len, FOREIGN_STARTS))
 NO_CAP = 1 << 62
 
@@ -186,7 +192,7 @@ class CappedReader(io.RawIOBase):
             cut_off = "ends in the middle of its gzip data, or has something else behind it"
             raise rejection(self.name, f"{cut_off}; compress it and send it again") from None
         except DAMAGED:
-            raise rejection(self.name, "is damaged gzip data; compress it again") from None
+            raise rejection(self.name, "is damaged; compress it again") from None
 
 
 class _Packed(io.RawIOBase):

@@ -45,14 +45,10 @@ LANGUAGE = re.compile(r"[a-z]{2}-(?=title$|desc$|narr$)")  # CLEF's <EN-title>
 TAG = re.compile(r"<(/?)([A-Za-z][\w:-]*)(?:\s[^<>]*)?>")
 COMMENT = re.compile(r"<!--.*?-->")
 DECLARATION = re.compile(r"<!\s*(?:DOCTYPE|ENTITY|ELEMENT|ATTLIST|NOTATION|\[)", re.IGNORECASE)
+ENTITIES = {"amp": "&", "lt": "<", "gt": ">", "quot": '"', "apos": "'"}  # those of every XML; no other is read
+ENTITY = re.compile(f"&({'|'.join(ENTITIES)});")
 DECLARED = "declares a DTD or entities, which are not read; take the declaration out"
-HINTS = {
-    "not well-formed (invalid token)": "write &amp; for & and &lt; for <",
-    "mismatched tag": "every tag has to be closed",
-    "no element found": "every tag has to be closed",
-    "junk after document element": "put one element around all topics",
-    "undefined entity": "no entities are read but those of XML itself",
-}
+HINT = "close every tag, write &amp; for & and &lt; for <, and put one element around all topics"
 PARAGRAPHS = re.compile(r"\n\s*\n")
 STARTS_SGML = re.compile(rb"\s*(?:<!--.*?-->\s*)*<top[\s>]", re.IGNORECASE | re.DOTALL)
 
@@ -115,7 +111,7 @@ def read_sgml(text: CappedReader, problems: Problems) -> Iterator[Record]:
                 outside = "stands outside of a topic (<top> … </top>)"
                 problems.add(line, Wrong(f"{shown(words.strip())!r} {outside}", f"text that {outside}"))
             else:
-                record.add(name, _unescaped(words))
+                record.add(name, ENTITY.sub(lambda match: ENTITIES[match[1]], words))
     if record is not None:
         yield _without_prefixes(record)
 
@@ -145,8 +141,7 @@ def read_xml(text: CappedReader, problems: Problems) -> Iterator[Record]:
             parser.Parse(piece, not piece)
         except expat.ExpatError as error:
             reason = expat.ErrorString(error.code)
-            hint = f"; {HINTS[reason]}" if reason in HINTS else ""
-            raise rejection(problems.name, f"is no well-formed XML ({reason}){hint}", error.lineno) from None
+            raise rejection(problems.name, f"is no well-formed XML ({reason}); {HINT}", error.lineno) from None
         except (LookupError, ValueError):
             raise rejection(problems.name, "declares an encoding that is not read; save it as UTF-8", 1) from None
         fed += len(piece)
@@ -168,9 +163,7 @@ class _Xml:
         self._record: Record | None = None
         self._open: list[str] = []
         self._of_record = 0  # how many elements were open before it
-        self._goes_on = (
-            False  # whether no tag stands between the text that comes and the one before: the parser cuts it
-        )
+        self._goes_on = False  # whether no tag is between the text that comes and the one before: the parser cuts it
         parser.StartElementHandler = self._start
         parser.EndElementHandler = self._end
         parser.CharacterDataHandler = self._add
@@ -209,13 +202,6 @@ class _Xml:
 
 def _joined(text: str) -> str:
     return " ".join(text.split())
-
-
-def _unescaped(text: str) -> str:
-    """The five characters that have a name in every XML; no other entity."""
-    from html import unescape  # brings a large table, see formats/problems.py
-
-    return re.sub(r"&(?:amp|lt|gt|quot|apos);", lambda match: unescape(match[0]), text)
 
 
 QUERY_FORMATS = "TSV (id, text, tags), JSON lines, or TREC topics in SGML or XML; plain or gzipped"

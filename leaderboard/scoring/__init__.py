@@ -75,8 +75,11 @@ def score(
     """
     joined = join(run, judged, setting, threshold=threshold, depth=depth, judged_only=judged_only)
     ranking = joined.ranking
-    require_judgments_fit(ranking, judged, measures)
-    require_run_fits(run, ranking.setting.documents, measures, depth, name)
+    crowded: tuple[str, ...] = ()
+    documents, needing = ranking.setting.documents, [measure for measure in measures if "documents" in measure.needs]
+    if needing and documents is not None:
+        require_judgments_fit(ranking, judged, documents, needing)
+        require_run_fits(run, documents, depth, name)
+        crowded = crowded_queries(ranking, judged, documents)
     results = {measure: measure.evaluate(ranking) for measure in measures}
-    crowded = crowded_queries(ranking, judged, measures)
     return Scored(judged.queries, results, joined.missing, joined.unknown, crowded, ranking)

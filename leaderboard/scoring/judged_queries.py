@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 
 from leaderboard.formats import Ids, Judgments, SubtopicJudgments, Texts, keys, pair_keys
+from leaderboard.formats.ids import starts_of
 from leaderboard.metrics import Bools, Ints, Subtopics, query_order
 
 Judging = Literal["pooled", "complete"]
@@ -146,7 +147,7 @@ def prepare(
         known_number, known_document, _, _ = _of_queries(known, numbers)
         at = index.find(known_number, known_document)
         is_known[at[at >= 0]] = True
-        grades = np.where(at >= 0, grade[at], 0) if len(grade) else np.zeros(len(at), np.int64)
+        grades = np.where(at >= 0, np.append(grade, 0)[at], 0)
         known_start, known_grade = _falling(known_number, grades, len(counted))
     judged_start, judged_grade = _falling(number, grade, len(counted))
     of_subtopics, subtopic_index = (None, None) if subtopics is None else _by_document(subtopics, numbers)
@@ -166,7 +167,7 @@ def prepare(
     )
 
 
-def _of_queries(judgments: Judgments | SubtopicJudgments, numbers: dict[str, int]) -> tuple[Ints, Texts, Ints, Ints]:
+def _of_queries(judgments: Judgments, numbers: dict[str, int]) -> tuple[Ints, Texts, Ints, Ints]:
     """The judgments on these queries: each one's query, document and grade, and its place in `judgments`."""
     number = np.array([numbers.get(query, -1) for query in judgments.queries], np.int64)[judgments.query]
     rows = np.flatnonzero(number >= 0)
@@ -180,10 +181,9 @@ def _by_document(judged: SubtopicJudgments, numbers: dict[str, int]) -> tuple[Su
     by_id = np.argsort(document, kind="stable")[::-1]
     order = by_id[np.argsort(number[by_id], kind="stable")]
     number, document, grade, subtopic = number[order], document[order], grade[order], subtopic[order]
-    opens = np.ones(len(order), np.bool_)
-    opens[1:] = (number[1:] != number[:-1]) | (document[1:] != document[:-1])
-    first = np.flatnonzero(opens)
-    subtopic_grades = Subtopics(query=number, subtopic=subtopic, document=np.cumsum(opens) - 1, grade=grade)
+    first = starts_of(number, document)
+    of_document = np.repeat(np.arange(len(first)), np.diff(first, append=len(order)))
+    subtopic_grades = Subtopics(query=number, subtopic=subtopic, document=of_document, grade=grade)
     return subtopic_grades, JudgmentIndex(number[first], document[first])
 
 

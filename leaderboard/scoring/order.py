@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from leaderboard.errors import BadInput
 from leaderboard.formats import Run, Texts, rising_words
+from leaderboard.formats.ids import ODD, SLOT_BITS, slots
 from leaderboard.metrics import Bools, Floats, Ints
 
 Scores = NDArray[np.float64] | NDArray[np.float32]
@@ -24,9 +25,7 @@ Keys = NDArray[np.uint64]
 
 SIGN = np.uint32(1 << 31)
 ALL_BITS = np.uint32(0xFFFFFFFF)
-SLOT_BITS = 16
 ROWS_AT_ONCE = 1 << 16  # what stays within the processor's cache
-ODD = np.uint64(0x9E3779B97F4A7C15)  # 2^64 / golden ratio: spreads near keys over the slots
 
 
 class Order(ABC):
@@ -46,9 +45,35 @@ class Order(ABC):
     def _starts(self, queries: int) -> Ints:
         return np.concatenate(([0], np.cumsum(np.bincount(self.query, minlength=queries))))
 
-    @abstractmethod
     def rank(self, lines: Ints) -> Ints:
         """int64[n]: the 1-based rank of some lines of the file."""
+        first, last = self._equal(lines)
+        rank: Ints = first - self.start[self.query[lines]] + 1
+        tied = last - first > 1
+        if tied.any():
+            _, which = np.unique(first[tied], return_index=True)
+            tie, others = self._ties(first[tied][which], last[tied][which], lines[tied][which])
+            others = self._settled(tie, others)
+            tie = np.sort(tie)
+            before = np.arange(len(tie)) - np.searchsorted(tie, tie)  # how many lines of its tie come before each
+            by_line = np.argsort(others)
+            rank[tied] += before[by_line[np.searchsorted(others, lines[tied], sorter=by_line)]]
+        return rank
+
+    def ranks(self) -> Ints:
+        """int64[L]: the rank at each place."""
+        before: Ints = np.repeat(self.start[:-1], np.diff(self.start))
+        return np.arange(1, len(self.query) + 1) - before
+
+    @abstractmethod
+    def _equal(self, lines: Ints) -> tuple[Ints, Ints]:
+        """(first, last), int64[n] each: the places [first, last) where lines of the same query and score as each stand,
+        or of a score that is very near.
+        """
+
+    @abstractmethod
+    def _ties(self, first: Ints, last: Ints, lines: Ints) -> tuple[Ints, Ints]:
+        """(tie, line), int64[n] each: every line at the places [first, last), tie by tie; lines: any line of each."""
 
     @cached_property
     @abstractmethod
@@ -75,14 +100,6 @@ class Order(ABC):
         falling = [~word for word in rising_words(self._document.take(lines))]
         return lines[np.lexsort((*reversed(falling), -self.score[lines], tie))]
 
-    def _places_in_ties(self, tie: Ints, lines: Ints, wanted: Ints) -> Ints:
-        """int64[n]: how many lines of its tie come before each line wanted."""
-        lines = self._settled(tie, lines)
-        tie = np.sort(tie)
-        before = np.arange(len(tie)) - np.searchsorted(tie, tie)
-        by_line = np.argsort(lines)
-        return before[by_line[np.searchsorted(lines, wanted, sorter=by_line)]]
-
 
 class InOrder(Order):
     """The file has each query's lines together, scores falling."""
@@ -90,18 +107,14 @@ class InOrder(Order):
     def _starts(self, queries: int) -> Ints:
         return np.searchsorted(self.query, np.arange(queries + 1, dtype=self.query.dtype))
 
-    def rank(self, lines: Ints) -> Ints:
+    def _equal(self, lines: Ints) -> tuple[Ints, Ints]:
         start, end = self.start[self.query[lines]], self.start[self.query[lines] + 1]
         score = self.score[lines]
         first = first_where(lambda row, which: self.score[row] <= score[which], start, end)
-        last = first_where(lambda row, which: self.score[row] < score[which], first, end)
-        rank: Ints = first - start + 1
-        tied = last - first > 1
-        if tied.any():
-            firsts, which = np.unique(first[tied], return_index=True)
-            tie, position = places_in(firsts, last[tied][which])
-            rank[tied] += self._places_in_ties(tie, position, lines[tied])
-        return rank
+        return first, first_where(lambda row, which: self.score[row] < score[which], first, end)
+
+    def _ties(self, first: Ints, last: Ints, lines: Ints) -> tuple[Ints, Ints]:  # noqa: ARG002
+        return places_in(first, last)
 
     @cached_property
     def sorted_lines(self) -> Ints:
@@ -130,26 +143,18 @@ class OutOfOrder(Order):
             key[rows] |= _falling_bits(_in_32_bits(self.score[rows]))
         return key
 
-    def rank(self, lines: Ints) -> Ints:
+    def _equal(self, lines: Ints) -> tuple[Ints, Ints]:
         key = self._key[lines]
         rising = np.sort(self._key)
-        first = np.searchsorted(rising, key, side="left")
-        last = np.searchsorted(rising, key, side="right")
-        rank: Ints = first - self.start[self.query[lines]] + 1
-        tied = last - first > 1
-        if tied.any():
-            ties = np.unique(key[tied])
-            others = self._lines_with(ties)
-            rank[tied] += self._places_in_ties(np.searchsorted(ties, self._key[others]), others, lines[tied])
-        return rank
+        return np.searchsorted(rising, key, side="left"), np.searchsorted(rising, key, side="right")
 
-    def _lines_with(self, keys: Keys) -> Ints:
-        """The lines that have one of these keys. A small table of their hashes passes over most of the others."""
-        shift = np.uint64(64 - SLOT_BITS)
-        taken = np.zeros(1 << SLOT_BITS, np.bool_)
-        taken[(keys * ODD) >> shift] = True
-        lines = np.flatnonzero(taken[(self._key * ODD) >> shift])
-        return lines[np.isin(self._key[lines], keys)]
+    def _ties(self, first: Ints, last: Ints, lines: Ints) -> tuple[Ints, Ints]:  # noqa: ARG002
+        keys = self._key[lines]  # rising, as `first` does
+        taken = np.zeros(1 << SLOT_BITS, np.bool_)  # a small table of hashes passes over most of the other lines
+        taken[slots(keys * ODD)] = True
+        others = np.flatnonzero(taken[slots(self._key * ODD)])
+        others = others[np.isin(self._key[others], keys)]
+        return np.searchsorted(keys, self._key[others]), others
 
     @cached_property
     def sorted_lines(self) -> Ints:
@@ -168,21 +173,16 @@ class OutOfOrder(Order):
 
 def order(run: Run, compat: Literal[9, 10] = 10) -> Order:
     """The order of a run's lines under trec_eval's version 10 (64-bit scores) or 9 (32-bit)."""
-    score = compared_scores(run.score, compat)
-    return InOrder(run, score) if _is_in_order(run.query, score) else OutOfOrder(run, score)
+    query, score = run.query, compared_scores(run.score, compat)
+    rises = np.flatnonzero(score[1:] > score[:-1])
+    # Whether the lines come query by query (numbered as they first appear), scores falling.
+    in_order = (query[1:] >= query[:-1]).all() and (query[rises] != query[rises + 1]).all()
+    return InOrder(run, score) if in_order else OutOfOrder(run, score)
 
 
 def compared_scores(score: Scores, compat: Literal[9, 10]) -> Scores:
     """Scores as trec_eval's version compares them: 10 as 64-bit numbers, 9 as 32-bit ones, float[n]."""
     return score if compat == 10 else _in_32_bits(score)
-
-
-def _is_in_order(query: NDArray[np.uint32], score: Scores) -> bool:
-    """Whether the lines come query by query (numbered as they first appear), scores falling."""
-    if not (query[1:] >= query[:-1]).all():
-        return False
-    rises = np.flatnonzero(score[1:] > score[:-1])
-    return bool((query[rises] != query[rises + 1]).all())
 
 
 def _in_32_bits(score: Scores) -> NDArray[np.float32]:
@@ -231,11 +231,10 @@ def ranked_lines(run: Run, compat: Literal[9, 10] = 10) -> RankedLines:
     """
     places = order(run, compat)
     rows = places.all_lines()
-    rank = np.arange(1, len(rows) + 1) - np.repeat(places.start[:-1], np.diff(places.start))
     return RankedLines(
         start=places.start,
         query=run.query[rows],
-        rank=rank.astype(np.uint32),
+        rank=places.ranks().astype(np.uint32),
         document=run.document.take(rows),
         score=run.score[rows],
         decision=None if run.decision is None else run.decision[rows],
@@ -311,14 +310,12 @@ def returned(
     >>> returned(np.array([0.9, 0.3]), None, threshold=0.3 + 1e-9, compat=9)
     array([ True,  True])
     """
-    match returned_by(decision, threshold):
-        case "decisions":
-            return np.asarray(decision, np.bool_)
-        case "threshold":
-            at_least = compared_scores(np.array(threshold, np.float64), compat)
-            return np.asarray(compared_scores(score, compat) >= at_least, np.bool_)
-        case "all":
-            return np.ones(len(score), np.bool_)
+    if decision is not None:
+        return decision
+    if threshold is None:
+        return np.ones(len(score), np.bool_)
+    at_least = compared_scores(np.array(threshold, np.float64), compat)
+    return np.asarray(compared_scores(score, compat) >= at_least)
 
 
 def by_one_threshold(score: Scores, decision: Bools | None, compat: Literal[9, 10] = 10) -> bool:

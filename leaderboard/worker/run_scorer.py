@@ -254,7 +254,7 @@ def _judgments_of_subtopics(rows: Sequence[Sequence[Any]]) -> SubtopicJudgments:
     queries, query = _numbered([row[0] for row in rows])
     subtopics, subtopic = _numbered([row[1] for row in rows])
     document, grade = Ids.of([row[2] for row in rows]), np.array([row[3] for row in rows], np.int64)
-    return SubtopicJudgments(queries, subtopics, query, subtopic, document, grade)
+    return SubtopicJudgments(queries, query, document, grade, subtopics=subtopics, subtopic=subtopic)
 
 
 def _measure_score(

@@ -58,7 +58,7 @@ def _with_byte_changed(place: int) -> bytes:
     ],
 )
 def test_damaged_gzip_is_refused_in_plain_words(content: bytes) -> None:
-    assert problems_of(read_run, io.BytesIO(content)) == [(None, "is damaged gzip data; compress it again")]
+    assert problems_of(read_run, io.BytesIO(content)) == [(None, "is damaged; compress it again")]
 
 
 def test_a_small_file_that_expands_past_the_cap_is_refused_while_it_is_read() -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from leaderboard.errors import FileRejected
 from leaderboard.formats import Limits, QueryRow, read_queries
+from leaderboard.formats.queries import HINT
 from tests.formats.files import problems_of, text
 
 # As TREC-6 to TREC-8 wrote them: fields are not closed, and their content may begin on the next line.
@@ -184,10 +185,10 @@ def test_a_file_that_declares_a_dtd_or_entities_is_refused(declaration: str) -> 
 
 def test_xml_that_is_none_is_told_with_its_line_and_what_to_write() -> None:
     assert problems_of(read_queries, text("<topics>", "<topic number='1'><query>R&D</query></topic>", "</topics>")) == [
-        (2, "is no well-formed XML (not well-formed (invalid token)); write &amp; for & and &lt; for <")
+        (2, f"is no well-formed XML (not well-formed (invalid token)); {HINT}")
     ]
     assert problems_of(read_queries, text("<topics>", "<topic number='1'>")) == [
-        (3, "is no well-formed XML (no element found); every tag has to be closed")
+        (3, f"is no well-formed XML (no element found); {HINT}")
     ]
     assert problems_of(read_queries, text("<feed><entry>x</entry></feed>")) == [
         (None, "holds no topics: expected elements <topic> with a number and a query or title")

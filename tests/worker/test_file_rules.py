@@ -48,7 +48,7 @@ def test_every_query_that_everybody_may_see_must_have_a_list_and_no_hidden_one_i
     run = world.submit()
     with world.organising() as (session, _, evaluation):
         submission_forms.set_rules(session, CONSOLE, evaluation, every_query=True)
-    with pytest.raises(FileRejected, match="1 of the 3 queries have no list, and here every query must have one: q3"):
+    with pytest.raises(FileRejected, match="1 query has no list, and here every query must have one: q3"):
         score(world, run)
 
 
