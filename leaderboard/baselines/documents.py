@@ -1,11 +1,8 @@
 """Documents to be searched, one at a time: JSON lines, TSV, TREC's SGML, or a folder of texts; plain or gzipped."""
 
 import codecs
-import json
-import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from functools import partial
 from html import unescape
 from pathlib import Path
@@ -74,17 +71,12 @@ def document_files(paths: Sequence[Path]) -> list[DocumentFile]:
         if not path.is_dir():
             files.append(DocumentFile(path))
             continue
-        inside = sorted(_below(path))
+        below = [(file, file.relative_to(path)) for file in sorted(path.rglob("*")) if file.is_file()]
+        inside = [file for file, parts in below if not any(part.startswith(".") for part in parts.parts)]
         if not inside:
             raise BadInput(f"{path}: there is no file in this folder")
-        files += [DocumentFile(each, each.name.removesuffix(".gz").removesuffix(".txt")) for each in inside]
+        files += [DocumentFile(file, file.name.removesuffix(".gz").removesuffix(".txt")) for file in inside]
     return files
-
-
-def _below(folder: Path) -> Iterator[Path]:
-    for root, folders, names in os.walk(folder):
-        folders[:] = [name for name in folders if not name.startswith(".")]
-        yield from (Path(root, name) for name in names if not name.startswith("."))
 
 
 def read_documents(
@@ -107,7 +99,10 @@ def read_documents(
     [Document(id='d1', text='harbour fees\\n', line=1)]
     """
     problems = Problems(file.name, LIMITS)
-    with open_plain(source or file.path, LIMITS, file.name) as plain, _in_utf8(plain, encoding, file.name) as text:
+    with open_plain(source or file.path, LIMITS, file.name) as plain:
+        text = plain
+        if codecs.lookup(encoding).name != UTF_8:
+            text = CappedReader(_Recoded(text, encoding), LIMITS.expanded_bytes, file.name)
         head = text.peek(HEAD_BYTES)
         if b"\0" in head:
             raise rejection(file.name, "is binary data, not text")
@@ -157,39 +152,27 @@ def _is_record(start: bytes) -> bool:
     if len(start) >= HEAD_BYTES and not rest:
         return True
     try:
-        record = json.loads(line)
-    except (ValueError, RecursionError):
+        return any(name.lower() in ID_NAMES for name in json_object(line.decode(errors="replace")))
+    except Wrong:
         return False
-    return any(name.lower() in ID_NAMES for name in record)
 
 
 class _Recoded:
     """Text of another encoding as UTF-8."""
 
-    def __init__(self, text: CappedReader, encoding: str, name: str) -> None:
-        self._text = text
-        self._decoder = codecs.getincrementaldecoder(encoding)()
-        self._encoding = encoding
-        self._name = name
-        self._held = b""
-        self._ended = False
+    def __init__(self, text: CappedReader, encoding: str) -> None:
+        self._refusal = rejection(text.name, f"is no text in {encoding}; name its encoding")
+        self._pieces = codecs.iterdecode(iter(partial(text.read, MIB), b""), encoding)
+        self._rest = b""
 
     def read(self, size: int, /) -> bytes:
-        while not self._held and not self._ended:
-            piece = self._text.read(MIB)
-            self._ended = not piece
-            try:
-                self._held = self._decoder.decode(piece, self._ended).encode(UTF_8, "surrogatepass")
-            except UnicodeDecodeError:
-                raise rejection(self._name, f"is no text in {self._encoding}; name its encoding") from None
-        taken, self._held = self._held[:size], self._held[size:]
+        try:
+            while not self._rest and (piece := next(self._pieces, None)) is not None:
+                self._rest = piece.encode(UTF_8, "surrogatepass")
+        except UnicodeDecodeError:
+            raise self._refusal from None
+        taken, self._rest = self._rest[:size], self._rest[size:]
         return taken
-
-
-@contextmanager
-def _in_utf8(text: CappedReader, encoding: str, name: str) -> Iterator[CappedReader]:
-    recoded: ByteSource = _Recoded(text, encoding, name)
-    yield text if codecs.lookup(encoding).name == UTF_8 else CappedReader(recoded, LIMITS.expanded_bytes, name)
 
 
 def _lines(text: CappedReader, problems: Problems) -> Iterator[tuple[int, str]]:
@@ -215,7 +198,7 @@ def _of_record(line: str, number: int) -> Document:
     if not texts:
         raise Wrong(f"has no text ({', '.join(TEXT_NAMES)}); found {present}", "has no text")
     value = fields[named]
-    if isinstance(value, bool) or not isinstance(value, str | int):
+    if type(value) not in (str, int):
         raise Wrong("document id is neither a text nor a whole number")
     return Document(_id(str(value)), "\n".join(texts), number)
 

@@ -13,9 +13,9 @@ from array import array
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import cached_property, reduce
 from operator import add
-from typing import Literal, NamedTuple, TypeVar
+from typing import ClassVar, Literal, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,9 +52,7 @@ class BM25:
     k3: float | None = None
     inverse: Idf = "lucene"
 
-    @property
-    def name(self) -> str:
-        return "BM25"
+    name: ClassVar[str] = "BM25"
 
     @property
     def parameters(self) -> str:
@@ -82,13 +80,8 @@ class TfIdf:
     A document's score is the sum over the query's terms, each as often as the query has it.
     """
 
-    @property
-    def name(self) -> str:
-        return "tf-idf"
-
-    @property
-    def parameters(self) -> str:
-        return ""
+    name: ClassVar[str] = "tf-idf"
+    parameters: ClassVar[str] = ""
 
     def idf(self, df: int, documents: int) -> float:
         return math.log2(documents / df)
@@ -169,7 +162,7 @@ class Index:
     def documents(self) -> int:
         return len(self.length)
 
-    @property
+    @cached_property
     def mean_length(self) -> float:
         """avgdl, the mean number of terms of a document."""
         return int(self.length.sum(dtype=np.int64)) / self.documents
@@ -179,11 +172,10 @@ class Index:
 
     def number_of(self, document: str) -> int:
         """The number of a document. Raises NotFound."""
-        [wanted] = as_texts([document])
-        numbers = np.flatnonzero(np.concatenate([part == wanted for part in self.ids.parts]))
-        if not len(numbers):
-            raise NotFound(f"there is no document {document!r} in the collection")
-        return int(numbers[0])
+        try:
+            return self.ids.to_list().index(document)
+        except ValueError:
+            raise NotFound(f"there is no document {document!r} in the collection") from None
 
 
 class IndexBuilder:
@@ -208,23 +200,20 @@ class IndexBuilder:
     def add_all(self, documents: Iterable[Document], name: str = "documents") -> None:
         """Takes the documents of one file; `name` is what messages call it."""
         self._files.append((name, self._done + len(self._ids)))
-        words_of, number_of = self._analyser.words, self._vocabulary.__getitem__
-        numbers, counts, ids, lines = self._numbers, self._counts, self._ids, self._lines
         for document in documents:
-            words = words_of(document.text)
-            numbers.extend(map(number_of, words))
-            counts.append(len(words))
-            ids.append(document.id)
-            lines.append(document.line)
-            if len(numbers) > WORDS_AT_ONCE:
+            words = self._analyser.words(document.text)
+            self._numbers.extend(map(self._vocabulary.__getitem__, words))
+            self._counts.append(len(words))
+            self._ids.append(document.id)
+            self._lines.append(document.line)
+            if len(self._numbers) > WORDS_AT_ONCE:
                 self._finish_block()
-                numbers, counts, ids = self._numbers, self._counts, self._ids
 
     def _finish_block(self) -> None:
         """Makes postings of the words gathered."""
         if not self._ids:
             return
-        number = np.frombuffer(self._numbers, np.int32) if self._numbers else np.empty(0, np.int32)
+        number = np.array(self._numbers, np.int32)
         documents = len(self._counts)
         document = np.repeat(np.arange(documents), np.frombuffer(self._counts, np.int64))
         others = self._vocabulary.others
@@ -273,8 +262,7 @@ class IndexBuilder:
         other, other_line = self._place(int(first[0]))
         where = f"on line {other_line}" if other == name else f"in {other}, line {other_line}"
         twice = f"document {shown(ids.take(later[:1])[0].decode())} is there twice (first {where})"
-        more = f"; {len(later):,} documents are there again" if len(later) > 1 else ""
-        raise rejection(name, twice + more, line)
+        raise rejection(name, twice, line)
 
     def _place(self, number: int) -> tuple[str, int]:
         """The file of a document, and its line there."""

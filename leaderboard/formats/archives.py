@@ -222,7 +222,7 @@ def _of_zip(path: Path, limits: Limits, name: str) -> Iterator[Member]:
         left, words = most, too_many_times(limits.expanded_times)
     with path.open("rb") as file:
         end = zipfile._EndRecData(file)  # type: ignore[attr-defined]  # nothing public tells before it reads them
-        if end and end[zipfile._ECD_SIZE] > DIRECTORY_BYTES:  # type: ignore[attr-defined]
+        if end and end[zipfile._ECD_SIZE] > DIRECTORY_BYTES:  # type: ignore[attr-defined]  # as above
             raise rejection(name, "is a zip archive of far too many files; give a .tar.gz")
         with zipfile.ZipFile(file) as archive:
             if len(archive.infolist()) > limits.members:

@@ -168,7 +168,6 @@ def _some(word: Keys, length: Places) -> tuple[Keys, Places, Bools, Places, Keys
 
 Field = tuple[Places, Places]  # int64[lines] each: where it starts, and its length
 
-FEW_BLANKS = 3
 TAB, RETURN, BLANK = b"\t\r "
 ALLOWED = np.isin(np.arange(BLANK + 1), [*b"\t\n\v\f\r "])  # by character code: may it separate fields or lines?
 
@@ -188,14 +187,16 @@ def find_fields(codes: Codes, width: int, wanted: Sequence[int]) -> list[Field]:
     is_single = len(low) > 0 and not low[0] and not (low[1:] & low[:-1]).any()
     if is_single:
         ends = np.flatnonzero(low)
+        starts = np.append(0, ends[:-1] + 1)
         newlines = ends[width - 1 :: width]
     else:
         ends = np.flatnonzero(low[1:] > low[:-1]) + 1
+        starts = np.flatnonzero(np.append(True, low[:-1]) > low)
         newlines = np.flatnonzero(codes == NEWLINE)
     lines = len(newlines)
     if not lines or len(ends) != width * lines:
         raise ValueError("more or fewer fields")
-    end = ends.reshape(lines, width)
+    start, end = starts.reshape(lines, width), ends.reshape(lines, width)
     if is_single:
         kinds = codes[newlines]
         if np.count_nonzero(codes == BLANK) != len(ends) - lines:
@@ -207,33 +208,7 @@ def find_fields(codes: Codes, width: int, wanted: Sequence[int]) -> list[Field]:
         odd = odd or np.count_nonzero(codes < BLANK) != np.count_nonzero(codes - np.uint8(TAB) <= RETURN - TAB)
     if odd:
         raise ValueError("a control character; or some line has more fields, and another one fewer")
-    fields = []
-    for column in wanted:
-        start = _behind_the_last(end, newlines, column)
-        if not is_single:
-            _skip_blanks(low, start)
-        fields.append((start, end[:, column] - start))
-    return fields
-
-
-def _behind_the_last(end: Places, newline: Places, column: int) -> Places:
-    """int64[lines]: one past the end of the previous field, or of the previous line for the first field."""
-    if column:
-        return end[:, column - 1] + 1
-    start = np.zeros(len(end), np.int64)
-    start[1:] = newline[:-1] + 1
-    return start
-
-
-def _skip_blanks(low: NDArray[np.bool_], start: Places) -> None:
-    """Moves each place on to the next character that is no blank: a few steps at first, then by a search."""
-    rows = np.flatnonzero(low[start])
-    for _ in range(FEW_BLANKS):
-        start[rows] += 1
-        rows = rows[low[start[rows]]]
-    if len(rows):
-        signs = np.flatnonzero(low[:-1] > low[1:]) + 1
-        start[rows] = signs[np.searchsorted(signs, start[rows])]
+    return [(start[:, column], end[:, column] - start[:, column]) for column in wanted]
 
 
 DELETE = 127  # the only control character of ASCII above the blank

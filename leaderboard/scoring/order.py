@@ -113,7 +113,7 @@ class InOrder(Order):
         first = first_where(lambda row, which: self.score[row] <= score[which], start, end)
         return first, first_where(lambda row, which: self.score[row] < score[which], first, end)
 
-    def _ties(self, first: Ints, last: Ints, lines: Ints) -> tuple[Ints, Ints]:  # noqa: ARG002
+    def _ties(self, first: Ints, last: Ints, lines: Ints) -> tuple[Ints, Ints]:  # noqa: ARG002  # the other order needs it
         return places_in(first, last)
 
     @cached_property
@@ -148,7 +148,7 @@ class OutOfOrder(Order):
         rising = np.sort(self._key)
         return np.searchsorted(rising, key, side="left"), np.searchsorted(rising, key, side="right")
 
-    def _ties(self, first: Ints, last: Ints, lines: Ints) -> tuple[Ints, Ints]:  # noqa: ARG002
+    def _ties(self, first: Ints, last: Ints, lines: Ints) -> tuple[Ints, Ints]:  # noqa: ARG002  # the other order needs it
         keys = self._key[lines]  # rising, as `first` does
         taken = np.zeros(1 << SLOT_BITS, np.bool_)  # a small table of hashes passes over most of the other lines
         taken[slots(keys * ODD)] = True
