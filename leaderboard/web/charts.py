@@ -352,21 +352,33 @@ def _progress(page: ProgressPage, drawn: Sequence[_Drawn], width: int) -> Spec:
     characters, right = (28, 232) if is_wide else (15, 126)
     inner = width - LEFT - right
     domain = _domain(column, [own.line for own in drawn])
-    x: Spec = {
+    rows = _rows(column, drawn, inner / len(periods))
+    x = {
         "field": "period",
         "type": "nominal",
         "scale": {"type": "point", "domain": periods, "padding": 0.2 if is_wide else 0.4},
         "axis": {"title": None, "labelLimit": inner / len(periods) - 4},
     }
-    y: Spec = {
-        "field": "mean",
-        "type": "quantitative",
-        "scale": {"domain": domain, "nice": False, "zero": False},
-        "axis": {"title": None},
+    scale = {"domain": domain, "nice": False, "zero": False}
+    y = {"field": "mean", "type": "quantitative", "scale": scale, "axis": {"title": None}}
+    # The text twice: first as a halo, so that a line behind it does not make it unreadable.
+    text = {"type": "text", "fontWeight": 600, **(UNDER if column.direction == "lower" else OVER)}
+    looks = ({"stroke": PAGE, "strokeWidth": 4, "fill": PAGE}, {"fill": INK})
+    best = [
+        {"transform": BEST, "mark": {**text, **look}, "encoding": {"y": {"field": "end"}, "text": {"field": "text"}}}
+        for look in looks
+    ]
+    labels = {
+        "data": {"values": _labels(page, drawn, rows, domain, characters)},
+        "layer": _names(periods[-1], inner, right),
     }
-    rows = _rows(column, drawn, inner / len(periods))
-    labels = _labels(page, drawn, rows, domain, characters)
-    layers = [*_marks(rows, x, y), *_rings(rows, column, x, y), *_names(labels, periods[-1], x, y, inner, right)]
+    layers = [
+        {
+            "data": {"values": rows},
+            "encoding": {"x": x, "y": y, **ASIDE, "description": SAYS},
+            "layer": [*MARKS, *best, labels],
+        }
+    ]
     title = f"{column.name}, {page.condition}" if page.condition else column.name
     if column.direction == "lower":
         title += "; lower is better"
@@ -386,31 +398,6 @@ def _rows(column: Column, drawn: Sequence[_Drawn], room: float) -> list[Row]:
     return [row for number, own in upwards for row in own.rows(column, number, asides.get(number, 0.0))]
 
 
-def _marks(rows: Sequence[Row], x: Spec, y: Spec) -> Iterator[Spec]:
-    """The lines, their intervals and their points."""
-    look = {"strokeWidth": _by("width"), "strokeDash": _by("dash", "nominal"), "opacity": _by("opacity")}
-    name: dict[str, Spec] = {"detail": {"field": "line"}, "description": {"field": "name"}}
-    yield _layer(rows, {"type": "line", "aria": True}, x=x, y=y, **ASIDE, **look, **name)
-    ends: dict[str, Spec] = {"y": {**y, "field": "low"}, "y2": {"field": "high"}}
-    bar = {"type": "rule", "aria": True, "strokeWidth": INTERVAL, "opacity": 0.25}
-    yield _layer([row for row in rows if row["low"] is not None], bar, x=x, **ends, **ASIDE, description=SAYS)
-    dot = {"type": "point", "aria": True, "filled": True, "opacity": 1}
-    yield _layer(rows, dot, x=x, y=y, **ASIDE, size=_by("size"), shape=SHAPE, description=SAYS)
-
-
-def _rings(rows: Sequence[Row], column: Column, x: Spec, y: Spec) -> Iterator[Spec]:
-    """A ring round the best of each period, with its figure beyond its interval."""
-    best = [row for row in rows if row["is_best"]]
-    at: dict[str, Spec] = {"x": x, "xOffset": ASIDE["xOffset"]}
-    ring = {"type": "point", "aria": True, "filled": False, "size": 200, "strokeWidth": 1.25, "opacity": 1}
-    yield _layer(best, {**ring, "color": INK}, **at, y=y, description=SAYS)
-    # The text twice: first as a halo, so that a line behind it does not make it unreadable.
-    beyond = {"baseline": "top", "dy": 12} if column.direction == "lower" else {"baseline": "bottom", "dy": -11}
-    for look in ({"stroke": PAGE, "strokeWidth": 4, "color": PAGE}, {"color": INK}):
-        text = {"type": "text", "fontWeight": 600, **beyond, **look}
-        yield _layer(best, text, **at, y={**y, "field": "end"}, text={"field": "text"})
-
-
 def _labels(
     page: ProgressPage, drawn: Sequence[_Drawn], rows: Sequence[Row], axis: tuple[float, float], characters: int
 ) -> list[Row]:
@@ -428,18 +415,28 @@ def _labels(
     return labels
 
 
-def _names(labels: Sequence[Row], latest: str, x: Spec, y: Spec, inner: int, right: int) -> Iterator[Spec]:
+def _names(latest: str, inner: int, right: int) -> list[Spec]:
     """Each name behind its line's sign, right of the plot, where it covers no line; a rule leads there from a line that
     goes on to the last period."""
-    at: dict[str, Spec] = {"y": {**y, "field": "label"}, "description": SAYS}
-    rule, ends = {"type": "rule", "strokeWidth": 1, "opacity": 0.5}, {"x2": {"value": inner + 12}, "y2": at["y"]}
-    lasting = [label for label in labels if label["period"] == latest]
-    yield _layer(lasting, rule, x=x, y=y, **ends, xOffset=_by("from"), color=ASIDE["color"])
-    sign = {"type": "point", "filled": True, "opacity": 1, "size": 50}
-    yield _layer(labels, sign, x={"value": inner + 18}, **at, shape=SHAPE, color=ASIDE["color"])
-    name: Spec = {"type": "text", "aria": True, "align": "left", "baseline": "middle", "color": INK}
+    at: Spec = {"y": {"field": "label"}, "xOffset": None}
+    rule = {"x2": {"value": inner + 12}, "y2": {"field": "label"}, "xOffset": _by("from"), "description": None}
+    name: Spec = {"type": "text", "aria": True, "align": "left", "baseline": "middle", "fill": INK}
     name["limit"] = (right - LABEL_STARTS) * NARROWER
-    yield _layer(labels, name, x={"value": inner + LABEL_STARTS}, text={"field": "text"}, **at)
+    return [
+        {
+            "transform": [{"filter": {"field": "period", "equal": latest}}],
+            "mark": {"type": "rule", "strokeWidth": 1, "opacity": 0.5},
+            "encoding": rule,
+        },
+        {
+            "mark": {"type": "point", "filled": True, "opacity": 1, "size": 50},
+            "encoding": {**at, "x": {"value": inner + 18}, "shape": SHAPE},
+        },
+        {
+            "mark": name,
+            "encoding": {**at, "x": {"value": inner + LABEL_STARTS}, "text": {"field": "text"}, "color": None},
+        },
+    ]
 
 
 def _by(column: str, kind: str = "quantitative") -> Spec:
@@ -449,6 +446,34 @@ def _by(column: str, kind: str = "quantitative") -> Spec:
 
 ASIDE = {"xOffset": _by("aside"), "color": _by("colour", "nominal")}
 SHAPE = _by("shape", "nominal")
+BEST = [{"filter": "datum.is_best"}]
+OVER, UNDER = {"baseline": "bottom", "dy": -11}, {"baseline": "top", "dy": 12}  # px beyond an interval
+MARKS: list[Spec] = [  # lines, their intervals and points, and a ring round the best of each period
+    {
+        "mark": {"type": "line", "aria": True},
+        "encoding": {
+            "detail": {"field": "line"},
+            "description": {"field": "name"},
+            "strokeWidth": _by("width"),
+            "strokeDash": _by("dash", "nominal"),
+            "opacity": _by("opacity"),
+        },
+    },
+    {
+        "transform": [{"filter": "isValid(datum.low)"}],
+        "mark": {"type": "rule", "aria": True, "strokeWidth": INTERVAL, "opacity": 0.25},
+        "encoding": {"y": {"field": "low"}, "y2": {"field": "high"}},
+    },
+    {
+        "mark": {"type": "point", "aria": True, "filled": True, "opacity": 1},
+        "encoding": {"size": _by("size"), "shape": SHAPE},
+    },
+    {
+        "transform": BEST,
+        "mark": {"type": "point", "aria": True, "filled": False, "size": 200, "strokeWidth": 1.25, "opacity": 1},
+        "encoding": {"color": {"value": INK}},
+    },
+]
 
 
 def _domain(column: Column, lines: Sequence[Line]) -> tuple[float, float]:
