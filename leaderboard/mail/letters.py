@@ -130,10 +130,6 @@ If it was you, log in as {owner.name}: {site}/login
 If you have forgotten its password: {site}/password/forgotten
 If it was not you, there is nothing to do.
 """
-ENDED = """Nobody is in {team.name} any more
-
-Your request to join {team.name} has ended without an answer: the last of its members left.
-"""
 
 
 def written(session: Session, mail: Mail, site: str, now: dt.datetime) -> Letter | None:
@@ -159,8 +155,6 @@ def written(session: Session, mail: Mail, site: str, now: dt.datetime) -> Letter
         text, values["owner"] = ANOTHER_ACCOUNTS, owner
     elif mail.kind in (MailKind.CONFIRMATION, MailKind.RESET):
         values["token"] = _new_token(session, mail, user, to, now)
-    elif mail.kind is MailKind.ANSWER and mail.about["accepted"] is None:
-        text = ENDED
     subject, _, text = text.format_map(values).partition("\n")
     text = f"{text.strip()}\n\n-- \nLeaderboard, {site}\n"
     if mail.kind in OPTIONAL:
@@ -243,8 +237,8 @@ def _words(session: Session, mail: Mail, user: User, site: str, rows: dict[str, 
             f"{evaluation.campaign.title}: {words['address']}" if public else "a campaign that is not public yet"
         )
     if mail.kind is MailKind.ANSWER:
-        team = rows["team"].name
-        words["news"] = f"You are in {team} now" if about["accepted"] else f"{team} has refused your request"
+        news = {True: "You are in {} now", False: "{} has refused your request", None: "Nobody is in {} any more"}
+        words["news"] = news[about["accepted"]].format(rows["team"].name)
     if mail.kind is MailKind.ADDRESS:
         instead = about["new"] or "none"
         words["change"] = (

@@ -17,17 +17,7 @@ from leaderboard.config import Config, folder
 from leaderboard.db import Database
 from leaderboard.errors import BadInput
 from leaderboard.evaluations.rules import OF_CAMPAIGN, OF_EVALUATION, in_words
-from leaderboard.web import (
-    compression,
-    errors,
-    formatting,
-    markdown,
-    openapi,
-    page_cache,
-    security,
-    sentences,
-    sessions,
-)
+from leaderboard.web import errors, formatting, openapi, page_cache, security, sentences, sessions
 from leaderboard.web.context import equip, modules_of
 from leaderboard.web.exports import FORMATS
 from leaderboard.web.organise import sections
@@ -119,7 +109,7 @@ def create_app(config: Config, *, setting_up: bool = False, clock: Callable[[], 
     app.jinja_env.lstrip_blocks = True
     app.jinja_env.globals["version"] = __version__
     Bootstrap5(app)
-    for part in (security, sessions, formatting, markdown, sentences, errors, compression, providers):
+    for part in (security, sessions, formatting, sentences, errors, providers):
         part.init_app(app)
     register(app)
     page_cache.init_app(app)

@@ -1,13 +1,22 @@
 """How figures, moments and sizes are written, the same on every page; and the scale of the thin bars in a table's
-cells, which are drawn as SVG attributes, since the site's security policy allows no inline style."""
+cells, which are drawn as SVG attributes, since the site's security policy allows no inline style.
+
+Texts that organisers write in Markdown, as safe HTML: raw HTML stays text, and links lead to the web only.
+"""
 
 import datetime as dt
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from flask import Flask
+from markdown_it import MarkdownIt
+from markdown_it.common.utils import escapeHtml
+from markdown_it.renderer import RendererHTML
+from markdown_it.token import Token
+from markdown_it.utils import EnvType, OptionsDict
 from markupsafe import Markup, escape
 
 from leaderboard.boards.reads.entries import Figure
@@ -43,10 +52,11 @@ MARKS = re.compile(
 def init_app(app: Flask) -> None:
     """Gives templates the filters of this module, under their own names."""
     for written in (
-        ago, aligned, counted, date, duration, exact, figure, marked, moment, number, over, plain_figure, prior,
-        sentence, signed, size, when,
+        ago, aligned, counted, duration, figure, markdown, marked, number, over, plain_figure, prior, sentence, signed,
+        size, when,
     ):  # fmt: skip
         app.jinja_env.filters[written.__name__] = written
+    app.jinja_env.filters.update(date=date, moment=moment, exact=exact)
     app.jinja_env.tests["rounded"] = lambda mean: isinstance(mean, Rounded)
     app.jinja_env.globals["now"] = now
 
@@ -90,19 +100,17 @@ def over(figure: Figure) -> str:
     return f"{'at most ' if figure.at_most else ''}{counted(figure.count, 'query', 'queries')}"
 
 
-def date(value: dt.datetime | None) -> Markup:
-    """`20 Nov 2026`, with the time of day on hover."""
-    return escape(DASH) if value is None else _time(value, day_in_words(value))
+def _time(in_words: Callable[[dt.datetime], str], value: dt.datetime | None) -> Markup:
+    """A dash where there is none."""
+    if value is None:
+        return escape(DASH)
+    exactly = f"{value.astimezone(dt.UTC):%Y-%m-%dT%H:%M:%S}Z"
+    return Markup('<time datetime="{0}" title="{0}">{1}</time>').format(exactly, in_words(value))
 
 
-def moment(value: dt.datetime | None) -> Markup:
-    """`20 Nov 2026, 14:05 UTC`."""
-    return escape(DASH) if value is None else _time(value, moment_in_words(value))
-
-
-def exact(value: dt.datetime) -> Markup:
-    """`20 Nov 2026, 14:05:09 UTC`."""
-    return _time(value, exact_moment_in_words(value))
+date = partial(_time, day_in_words)  # `20 Nov 2026`, with the time of day on hover
+moment = partial(_time, moment_in_words)  # `20 Nov 2026, 14:05 UTC`
+exact = partial(_time, exact_moment_in_words)  # `20 Nov 2026, 14:05:09 UTC`
 
 
 def when(value: dt.datetime | None) -> Markup:
@@ -154,11 +162,6 @@ def marked(text: str) -> Markup:
         return f"{match['base']}<sup>{match['power'].strip('{}')}</sup>"
 
     return Markup(MARKS.sub(mark, escape(text)))  # noqa: S704  # of text that was escaped before
-
-
-def _time(value: dt.datetime, text: str) -> Markup:
-    exact = f"{value.astimezone(dt.UTC):%Y-%m-%dT%H:%M:%S}Z"
-    return Markup('<time datetime="{0}" title="{0}">{1}</time>').format(exact, text)
 
 
 def number(value: float) -> str:
@@ -220,3 +223,38 @@ def scale_of(values: Iterable[float | None]) -> Scale:
     known = [value for value in values if value is not None]
     highest, lowest = max([0.0, *known]), min([0.0, *known])
     return Scale(max(lowest, -highest) if highest > 0 else lowest, highest)
+
+
+ADDRESS = re.compile(r"(?:https?://|mailto:)\S+", re.IGNORECASE)
+NESTED = 20  # blocks within blocks; deeper ones are text
+
+
+def markdown(text: str) -> Markup:
+    """CommonMark with tables, without raw HTML, of images only their words; its headings begin at the third level.
+
+    Links to other addresses than http, https and mailto stay text, and no link tells a search engine anything.
+    """
+    return Markup(_reader.render(text))  # noqa: S704  # made by the renderer, which escapes all text
+
+
+class _Renderer(RendererHTML):
+    """The usual one, but that headings begin below those of the page, links tell what they are, and of images the words
+    that describe them are left.
+    """
+
+    def image(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
+        return escapeHtml(self.renderInlineAsText(tokens[idx].children, options, env))
+
+    def renderToken(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:  # noqa: N802  # the library's name
+        token = tokens[idx]
+        if token.type == "link_open":
+            token.attrSet("rel", "nofollow noopener")
+        if token.type in ("heading_open", "heading_close"):
+            token.tag = f"h{min(6, int(token.tag[1:]) + 2)}"
+        token.attrs.pop("style", None)  # of a column that is aligned: the policy of the pages allows none
+        return super().renderToken(tokens, idx, options, env)
+
+
+_reader = MarkdownIt("commonmark", {"html": False, "maxNesting": NESTED}, renderer_cls=_Renderer)
+_reader.enable("table")
+_reader.validateLink = lambda url: ADDRESS.fullmatch(url) is not None  # type: ignore[method-assign]  # as its guide has it

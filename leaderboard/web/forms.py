@@ -53,13 +53,6 @@ class Form(FlaskForm):  # type: ignore[misc]  # Flask-WTF has no types
         data: str | None = self._fields[name].data
         return data or ""
 
-    def validate(self, extra_validators: Any = None) -> bool:
-        """Whether all can be used, as far as the form knows."""
-        sound = super().validate(extra_validators)
-        for field in self._fields.values():
-            field.errors = list(dict.fromkeys(field.errors))
-        return bool(sound)
-
     @contextmanager
     def checked_with(self) -> Iterator[errors.Gathered]:
         """Lets the service within check what can be used of a form that was validated: so that all is told at once.

@@ -9,8 +9,8 @@ from pydantic.json_schema import models_json_schema
 
 from leaderboard import __version__
 from leaderboard.declared.commands import PART
-from leaderboard.web.compression import offer
 from leaderboard.web.endpoints import ENDPOINTS, PREFIX, Endpoint, make_blueprint, shape
+from leaderboard.web.page_cache import offer
 from leaderboard.web.security import csrf
 
 FILE = {"type": "string", "contentMediaType": "application/octet-stream"}

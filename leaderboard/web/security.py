@@ -16,8 +16,8 @@ from flask_wtf import CSRFProtect
 from werkzeug.datastructures import MultiDict
 
 from leaderboard.errors import BadInput, NotFound
-from leaderboard.web.compression import STATIC
 from leaderboard.web.context import config, now
+from leaderboard.web.page_cache import STATIC
 
 # The longest form without a file, which the application gets once it is whole.
 FORM_BYTES = 2**16

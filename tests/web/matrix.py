@@ -44,7 +44,7 @@ from leaderboard.teams import writes as teams
 from leaderboard.teams.models import Invitation, Team
 from leaderboard.teams.rules import Role
 from leaderboard.web.app import create_app
-from leaderboard.web.compression import STATIC
+from leaderboard.web.page_cache import STATIC
 from leaderboard.worker.models import Score, Scoring, ScoringSet
 from leaderboard.worker.reads import current_set
 from tests.support.clients import file_of

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from leaderboard.web.markdown import markdown
+from leaderboard.web.formatting import markdown
 
 HOSTILE = [
     "<script>alert(1)</script>",
