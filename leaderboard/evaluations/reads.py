@@ -27,7 +27,15 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard import metrics
-from leaderboard.access import Actor, known_campaigns, known_evaluations, open_to_all, rounding_seen, subset_seen
+from leaderboard.access import (
+    Actor,
+    Content,
+    known_campaigns,
+    known_evaluations,
+    open_to_all,
+    rounding_seen,
+    subset_seen,
+)
 from leaderboard.audit.events import stored_events
 from leaderboard.audit.models import Event
 from leaderboard.boards.reads.entries import Column, Disclosure, column, columns_of, load_entries
@@ -45,8 +53,8 @@ from leaderboard.judgments.models import Judgment, JudgmentRevision, KnownDocume
 from leaderboard.metrics.measure import NEEDED, Need
 from leaderboard.moments import moment_in_words
 from leaderboard.numbers import counted
-from leaderboard.submissions.models import Submission
-from leaderboard.submissions.reads.selection import with_current_scoring
+from leaderboard.submissions.models import Participation, Submission
+from leaderboard.submissions.reads.selection import ITS_TEAMS_PART, with_current_scoring
 from leaderboard.submissions.rules import SetState, State, SystemKind
 from leaderboard.teams.models import System
 from leaderboard.worker.models import Scoring, ScoringSet
@@ -561,6 +569,10 @@ def _state(session: Session, evaluation: Evaluation, now: dt.datetime) -> _State
     entered = set(session.scalars(sa.select(Submission.team_id).where(Submission.evaluation_id == evaluation.id)))
     current = standing_set(session, evaluation.id, evaluation.official_source)
     baselines = sa.select(System.id).where(_is_baseline_of(evaluation))
+    chosen = sa.select(
+        Submission.id, Submission.chosen_at, Submission.withdrawn_at, Submission.ruling, Submission.holds_place,
+        Participation.primary_submission_id,
+    ).outerjoin(Participation, ITS_TEAMS_PART).where(Submission.evaluation_id == evaluation.id)  # fmt: skip
     return _State(
         evaluation=evaluation,
         readers=READERS.index(known_to),
@@ -571,6 +583,7 @@ def _state(session: Session, evaluation: Evaluation, now: dt.datetime) -> _State
             current and (current.id, current.primary_measure),
             campaign.run_choice,
             {*session.scalars(baselines)},
+            {*session.execute(chosen)},
         ),
         fields=form_fields(evaluation),
     )
@@ -608,8 +621,10 @@ def _places(session: Session, actor: Actor, evaluation: Evaluation, now: dt.date
     current = standing_set(session, evaluation.id, evaluation.official_source)
     if current is None:
         return {}
-    by = column(current.primary_measure)
-    entries = load_entries(session, [Disclosure(actor, evaluation, current, now)], [by.name])
+    by, disclosure = column(current.primary_measure), Disclosure(actor, evaluation, current, now)
+    if not disclosure.sees(Content.RESULTS, own=False):
+        return {}
+    entries = load_entries(session, [disclosure], [by.name])
     selected = choose(entries, Show(evaluation.campaign.run_choice.value), by)
     rank = ranks(selected, by)
     return {(run.system_id, run.late): (run.submission_id, rank.get(run.submission_id)) for run in selected}

@@ -8,7 +8,7 @@ The runs of all teams: listed, looked at, taken off the boards and put back, sco
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
@@ -25,7 +25,7 @@ from leaderboard.accounts.rules import Scope
 from leaderboard.boards.api import EVALUATION
 from leaderboard.declared.commands import Command, Find, Other
 from leaderboard.declared.inputs import checked, checked_partly, is_required
-from leaderboard.errors import Conflict, Gathered, InvalidFields, NotFound, TooLarge, Unconfirmed
+from leaderboard.errors import Conflict, Gathered, InvalidFields, NotFound, TooLarge
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads import find_evaluation, form_fields
 from leaderboard.evaluations.rules import checked_answers
@@ -35,20 +35,19 @@ from leaderboard.store import Received
 from leaderboard.submissions.inputs import Choice, RunChanges, RunForm, RunSettings, TakenOff, Withdrawal
 from leaderboard.submissions.intake import Intake, SentRun, check_looked, receive_run, said_beside
 from leaderboard.submissions.models import Submission
-from leaderboard.submissions.pages import decide, effect_of, own_run, run_download
+from leaderboard.submissions.pages import DECISIONS, own_run, run_download
 from leaderboard.submissions.reads import status as listed
 from leaderboard.submissions.reads import status as reads
 from leaderboard.submissions.reads.form import Submitting, checking, submitting
 from leaderboard.submissions.reads.status import SubmissionStatus
 from leaderboard.submissions.rules import CHECKED_BYTES, Checked, Looked, look_at
 from leaderboard.submissions.writes import submissions
-from leaderboard.submissions.writes.effects import Act, Effect
 from leaderboard.teams.models import System, Team
 from leaderboard.teams.reads import find_own_team, find_system
 from leaderboard.web import uploads
-from leaderboard.web.context import actor, now, read, reading, store, writing
+from leaderboard.web.context import actor, clock, now, read, reading, store, writing
 from leaderboard.web.endpoints import answered, get, post
-from leaderboard.web.organise import CAMPAIGN, evaluation_here
+from leaderboard.web.organise import CAMPAIGN, evaluation_here, require_confirmed
 from leaderboard.web.organise import EVALUATION as ORGANISED_EVALUATION
 from leaderboard.web.security import require_text
 from leaderboard.worker.queue import unfinished
@@ -60,31 +59,6 @@ def run_bytes(submission: int) -> Response:
     """Your team's run as it was received."""
     run = own_run(submission)
     return run_download(run.id, run.receipt, run.filename)
-
-
-@get("/submissions/<int:submission>/effect", Scope.READ)
-def run_effect(submission: int, *, act: Act = Act.WITHDRAW) -> Effect:
-    """What a decision on your team's run would change: which run stands, and the ranks. act: withdraw, stand or
-    primary; empty and fill are what organisers do when they take it off.
-    """
-    own_run(submission)
-    return effect_of(submission, act)
-
-
-def _own_confirmed(submission: int, act: Act, confirmed: bool) -> None:
-    """Raises Unconfirmed with what `act` does to the boards unless that is confirmed; NotAllowed for runs of others."""
-    own_run(submission)
-    if not confirmed:
-        changes = effect_of(submission, act)
-        lines = ("The run leaves every board for good.",) * (act is Act.WITHDRAW) + changes.in_words
-        if lines and not changes.refusal:
-            raise Unconfirmed(lines)
-
-
-def _decided(submission: int, act: Act, confirmed: bool, **more: str) -> SubmissionStatus:
-    _own_confirmed(submission, act, confirmed)
-    decide(submission, act, **more)
-    return read(reads.status, submission)
 
 
 KEY = re.compile(r"[\x21-\x7e]{1,200}")
@@ -149,7 +123,8 @@ def sending(key: str) -> SubmissionStatus:
 ))  # fmt: skip
 def withdraw_run(submission: int, body: Withdrawal) -> SubmissionStatus:
     """Takes a run off every board for good. It stays on record."""
-    return _decided(submission, Act.WITHDRAW, body.confirm, because=body.because)
+    change = partial(DECISIONS["withdraw"][0], because=body.because)
+    return _decided(submission, change, body.confirm, "The run leaves every board for good.")
 
 
 @post("/submissions/<int:submission>/stand", Scope.SUBMIT, command=Command(
@@ -157,7 +132,7 @@ def withdraw_run(submission: int, body: Withdrawal) -> SubmissionStatus:
 ))  # fmt: skip
 def let_run_stand(submission: int, body: Choice) -> SubmissionStatus:
     """Lets a contrastive run stand for its system on the board, in place of another one."""
-    return _decided(submission, Act.STAND, body.confirm)
+    return _decided(submission, DECISIONS["stand"][0], body.confirm)
 
 
 @post("/submissions/<int:submission>/primary", Scope.SUBMIT, command=Command(
@@ -165,7 +140,7 @@ def let_run_stand(submission: int, body: Choice) -> SubmissionStatus:
 ))  # fmt: skip
 def make_run_primary(submission: int, body: Choice) -> SubmissionStatus:
     """Makes a scored run its team's primary one in the evaluation."""
-    return _decided(submission, Act.PRIMARY, body.confirm)
+    return _decided(submission, DECISIONS["primary"][0], body.confirm)
 
 
 @post("/submissions/<int:submission>/describe", Scope.SUBMIT, command=Command(
@@ -176,10 +151,20 @@ def describe_run(submission: int, body: RunChanges) -> SubmissionStatus:
     return _changed_run(submission, partial(submissions.describe, label=body.label, notes=body.notes))
 
 
-def _changed_run(submission: int, change: Callable[[Session, Actor, Submission], object]) -> SubmissionStatus:
+def _decided(submission: int, change: Callable[..., None], confirm: bool, *also: str) -> SubmissionStatus:
+    own_run(submission)
+    return _changed_run(submission, partial(change, now=clock()), confirm, also)
+
+
+def _changed_run(
+    submission: int, change: Callable[..., object], confirm: bool = True, also: Sequence[str] = ()
+) -> SubmissionStatus:
+    """confirm: whether what it does to the board, and `also`, is confirmed."""
     read(reads.status, submission)  # what may not be seen can't be changed either
     with writing() as session:
-        change(session, actor(), session.get_one(Submission, submission))
+        run = session.get_one(Submission, submission)
+        change(session, actor(), run)
+        require_confirmed(session, "", confirm, Evaluation.id == run.evaluation_id, also)
     return read(reads.status, submission)
 
 
@@ -356,15 +341,6 @@ HIDE = Command(
 
 
 @dataclass(frozen=True, slots=True)
-class OrganisedRun:
-    """A run, and what taking it off would change: with its place left empty, and with another run in it."""
-
-    run: listed.SubmissionRow
-    empty: Effect
-    filled: Effect
-
-
-@dataclass(frozen=True, slots=True)
 class Waiting:
     """How many runs of the evaluation wait to be scored, or are being scored."""
 
@@ -392,11 +368,9 @@ def list_submissions(
 
 
 @get(f"{ORGANISED_EVALUATION}/submissions/<int:submission>", Scope.ORGANISE)
-def organised_submission(campaign: str, evaluation: str, submission: int) -> OrganisedRun:
-    """A submission as its organisers see it, and what taking it off the boards would change."""
-    row = read(listed.submission_row, campaign, evaluation, submission)
-    empty, filled = (effect_of(submission, act) for act in (Act.EMPTY, Act.FILL))
-    return OrganisedRun(row, empty, filled)
+def organised_submission(campaign: str, evaluation: str, submission: int) -> listed.SubmissionRow:
+    """A submission as its organisers see it."""
+    return read(listed.submission_row, campaign, evaluation, submission)
 
 
 @get(f"{ORGANISED_EVALUATION}/submissions/<int:submission>/file", Scope.ORGANISE, file="application/octet-stream")
@@ -410,9 +384,8 @@ def fetch_run(campaign: str, evaluation: str, submission: int) -> Response:
 def take_run_off(campaign: str, evaluation: str, submission: int, body: TakenOff) -> listed.SubmissionRow:
     """Takes a run off every board, hidden or disqualified; its team reads the reason."""
     read(listed.submission_row, campaign, evaluation, submission)
-    _own_confirmed(submission, Act.EMPTY if body.holds_place else Act.FILL, body.confirm)
     take_off = partial(submissions.hide_run, ruling=body.ruling, because=body.because, holds_place=body.holds_place)
-    return _of_run(campaign, evaluation, submission, take_off)
+    return _of_run(campaign, evaluation, submission, take_off, body.confirm)
 
 
 @post(f"{ORGANISED_EVALUATION}/submissions/<int:submission>/restore", Scope.ORGANISE, command=Command(
@@ -459,10 +432,14 @@ def _score_again(what: Callable[[Session, Actor, Evaluation], object], campaign:
 
 
 def _of_run(
-    campaign: str, evaluation: str, submission: int, change: Callable[[Session, Actor, Submission], object]
+    campaign: str,
+    evaluation: str,
+    submission: int,
+    change: Callable[[Session, Actor, Submission], object],
+    confirm: bool = True,
 ) -> listed.SubmissionRow:
     read(listed.submission_row, campaign, evaluation, submission)  # a run to another evaluation is not here
-    _changed_run(submission, change)
+    _changed_run(submission, change, confirm)
     return read(listed.submission_row, campaign, evaluation, submission)
 
 

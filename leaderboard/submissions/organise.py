@@ -97,7 +97,7 @@ def show(campaign: str, evaluation: str, submission: int) -> ResponseReturnValue
 def take_off(campaign: str, evaluation: str, submission: int) -> ResponseReturnValue:
     form = TakeOffForm()
     try:
-        body = checked(TakenOff, {**form.sent(), "confirm": True})
+        body = checked(TakenOff, {**form.sent(), "confirm": form.confirmed})
         api.take_run_off(campaign, evaluation, submission, body)
     except (InvalidFields, Conflict) as error:
         return _show(campaign, evaluation, submission, form, error)
@@ -126,10 +126,10 @@ def fetch(campaign: str, evaluation: str, submission: int) -> ResponseReturnValu
 
 
 def _show(campaign: str, evaluation: str, submission: int, form: Form, error: Any = None) -> ResponseReturnValue:
-    page = api.organised_submission(campaign, evaluation, submission)
+    row = api.organised_submission(campaign, evaluation, submission)
     run = read(status, submission)
     others = read(may_replace, campaign, evaluation, submission)
-    return form_page("organise/submissions/show.html", form, error, page=page, row=page.run, run=run, others=others)
+    return form_page("organise/submissions/show.html", form, error, row=row, run=run, others=others)
 
 
 def _score_again(again: Callable[[str, str], api.Waiting], campaign: str, evaluation: str) -> ResponseReturnValue:

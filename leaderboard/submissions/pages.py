@@ -11,7 +11,7 @@ What changes which run stands is asked for on a page that says what would change
 
 import datetime as dt
 import secrets
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
 from typing import Any, TypeVar
@@ -27,6 +27,7 @@ from leaderboard.access import require
 from leaderboard.accounts import rate_limits as attempts
 from leaderboard.boards.reads.entries import NO_FIGURE
 from leaderboard.declared.inputs import checked_partly
+from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules import FieldKind, FormField, form_name
 from leaderboard.evaluations.writes import agreement_name
 from leaderboard.formats import RUN_FORMATS, Metadata
@@ -46,13 +47,13 @@ from leaderboard.submissions.reads.form import (
 from leaderboard.submissions.reads.status import SubmissionStatus, sent_under, status
 from leaderboard.submissions.rules import CHECKED_BYTES, Checked, RunChoice, State, retry_seconds
 from leaderboard.submissions.writes import submissions
-from leaderboard.submissions.writes.effects import ACTS, Act, Effect, effect
 from leaderboard.teams.models import System, Team
 from leaderboard.web import charts, uploads
 from leaderboard.web.context import actor, clock, config, database, now, page_number, read, reading, store, writing
 from leaderboard.web.endpoints import plain
 from leaderboard.web.exports import Cell, Table, column_facts, evaluation_facts, exported, file_name, terms_facts
 from leaderboard.web.forms import Form, Required, answered, declared, done, fields_of, filled, form_page
+from leaderboard.web.organise import require_confirmed
 from leaderboard.web.security import csrf
 from leaderboard.web.sessions import signed_in
 
@@ -463,39 +464,44 @@ def own_run(submission: int) -> SubmissionStatus:
     return run
 
 
-DECIDED = {
-    Act.WITHDRAW: "The run is withdrawn: it is on no board and stays on record.",
-    Act.STAND: "You chose this run to stand for its system on the board.",
-    Act.PRIMARY: "This is the team's primary run now.",
+# What a team decides about a run, by its address; and what is said of it then.
+DECISIONS: dict[str, tuple[Callable[..., None], str]] = {
+    "withdraw": (submissions.withdraw, "The run is withdrawn: it is on no board and stays on record."),
+    "stand": (submissions.select_run, "You chose this run to stand for its system on the board."),
+    "primary": (submissions.make_primary, "This is the team's primary run now."),
 }
 
 
-def effect_of(submission: int, act: Act) -> Effect:
-    """What the act would change; it is done for that, and undone."""
-    with writing() as session:
-        return effect(session, actor(), submission, now(), act=act)
+def _ask(submission: int, *, act: str) -> ResponseReturnValue:
+    """The page that says what would change, and asks: it is done for that, and undone."""
+    run, refusal = own_run(submission), ""
+    listed: Sequence[str] = ()
+    try:
+        with writing() as session:
+            row = session.get_one(Submission, submission)
+            DECISIONS[act][0](session, actor(), row, now=clock())
+            require_confirmed(session, "", False, Evaluation.id == row.evaluation_id)
+            session.rollback()
+    except errors.Unconfirmed as asked:
+        listed = asked.effects
+    except errors.Conflict as refused:
+        refusal = refused.message
+    return render_template("submissions/decide.html", run=run, act=act, listed=listed, refusal=refusal)
 
 
-def _ask(submission: int, *, act: Act) -> ResponseReturnValue:
-    """The page that says what would change, and asks."""
-    run = own_run(submission)
-    return render_template("submissions/decide.html", run=run, act=act.value, effect=effect_of(submission, act))
-
-
-def decide(submission: int, act: Act, **more: str) -> None:
-    """Does it. more: because"""
-    with writing() as session:
-        ACTS[act](session, actor(), session.get_one(Submission, submission), now=clock(), **more)
-
-
-def _decide(submission: int, *, act: Act) -> ResponseReturnValue:
+def _decide(submission: int, *, act: str) -> ResponseReturnValue:
     own_run(submission)
-    reason = {"because": request.form.get("because", "")} if act is Act.WITHDRAW else {}
-    address = url_for("submissions.show", submission=submission)
-    return done(partial(decide, submission, act, **reason), DECIDED[act], address, address)
+    (decide, said), address = DECISIONS[act], url_for("submissions.show", submission=submission)
+    reason = {"because": request.form.get("because", "")} if act == "withdraw" else {}
+
+    def change() -> None:
+        with writing() as session:
+            decide(session, actor(), session.get_one(Submission, submission), now=clock(), **reason)
+
+    return done(change, said, address, address)
 
 
-for _act in DECIDED:
-    _address = f"/submissions/<int:submission>/{_act.value}"
-    blueprint.add_url_rule(_address, f"ask_{_act.value}", signed_in(partial(_ask, act=_act)))
-    blueprint.add_url_rule(_address, _act.value, signed_in(partial(_decide, act=_act)), methods=["POST"])
+for _act in DECISIONS:
+    _address = f"/submissions/<int:submission>/{_act}"
+    blueprint.add_url_rule(_address, f"ask_{_act}", signed_in(partial(_ask, act=_act)))
+    blueprint.add_url_rule(_address, _act, signed_in(partial(_decide, act=_act)), methods=["POST"])

@@ -13,7 +13,7 @@ campaign finds nothing there. Its template extends `organise/base.html`, which s
 new page of a campaign or an evaluation is linked by its line in one of the two lists below.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
@@ -37,17 +37,22 @@ from leaderboard.web.sessions import signed_in
 
 
 def require_confirmed(
-    session: Session, campaign: str, confirmed: bool, changed: sa.ColumnElement[bool] | None = None
+    session: Session,
+    campaign: str,
+    confirmed: bool,
+    changed: sa.ColumnElement[bool] | None = None,
+    also: Sequence[str] = (),
 ) -> None:
     """Raises Unconfirmed, which undoes what the session has changed, with what that does at once; nothing if confirmed.
 
     changed  which evaluations it may be about, where those are not the campaign's
+    also     what else has to be confirmed, a line each
     """
     if confirmed:
         return
     own = Evaluation.campaign_id == sa.select(Campaign.id).where(Campaign.slug == campaign).scalar_subquery()
     with reading() as committed:
-        listed = effects(session, committed, actor(), own if changed is None else changed, now())
+        listed = *also, *effects(session, committed, actor(), own if changed is None else changed, now())
     if listed:
         raise Unconfirmed(listed)
 

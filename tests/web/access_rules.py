@@ -331,7 +331,6 @@ PAGES: dict[str, tuple[Page, ...]] = {
     "api.run_bytes": (  # nothing stands in the store of this world
         Page(f"{API}/submissions/{{run}}/file", (401, 403, 503, 503), {"results closed": (401, 404, 503, 503)}),
     ),
-    "api.run_effect": (Page(f"{API}/submissions/{{run}}/effect", ASKED_API, {"results closed": ROOM_OF_RUN_API}),),
     "api.find_teams": (Page(f"{API}/teams", TOKENS), Page(f"{API}/teams?words=sekret", TOKENS)),
     "api.team_settings": (Page(f"{API}/teams/sekretwoods/settings", (401, 404, 200, 404), told=TOLD_TEAM),),
     "api.list_requests": (Page(f"{API}/teams/sekretwoods/requests", ROOM_OF_TEAM, only_admins=True),),

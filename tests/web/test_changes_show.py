@@ -42,7 +42,7 @@ READING = {
     "accounts.require_free", "queue.unfinished", "worker.find_by_settings", "worker.imported",
     "worker.live_sets", "worker.of_its_event", "campaigns.locked_evaluations",
     "worker.of_older_version", "worker.ready_sets",     "evaluations.agreements_of",
-    "effects.effect", "submissions.admit", "submissions.locked_run",
+    "submissions.admit", "submissions.locked_run",
     "teams.free_system_slug", "teams.unused_system", "teams.find_invitation", "teams.joined_by",
     "worker.next_turns",
 }  # fmt: skip

@@ -82,10 +82,13 @@ def test_organisers_disqualify_a_run_its_team_reads_why_and_they_put_it_back(
     world.turn(State.SCORED)
     first, board = runs[0], "/campaigns/harbour/2025"
     assert "/submissions/1" in other.get(board)
-    refused = organiser.post(f"{first}/take-off", ruling="disqualified", place="fill", because=" ")
+    refused = organiser.post(f"{first}/take-off", ruling="disqualified", because=" ")
     assert (refused.status_code, "say why" in refused.text.lower()) == (400, True)
-    taken = organiser.post(f"{first}/take-off", ruling="disqualified", place="fill", because="It saw the judgments.")
-    assert taken.location == first
+    answers = {"ruling": "disqualified", "holds_place": "", "because": "It saw the judgments."}
+    asked = organiser.post(f"{first}/take-off", **answers)
+    assert "Nothing is changed yet. Harbour 2025: 0 of 1 system change rank, 1 the run shown." in asked.text
+    assert '/submissions/1"' in other.get(board)
+    assert organiser.post(f"{first}/take-off", **answers, confirm="yes").location == first
     page = participant.get("/submissions/1")
     assert "status-disqualified" in page
     assert "It saw the judgments." in page
@@ -112,7 +115,7 @@ def test_a_change_that_scores_runs_again_asks_first_and_says_so_then(
     assert organiser.post(path, **filled(asked.text)).location == path
     assert organiser.post(path, **{**filled(organiser.get(path)), "description": "Another word."}).location == path
     assert organiser.post("/organise/harbour/2025/remove").location == path
-    assert "Harbour 2025 has submissions (2), which stay on record" in organiser.get(path)
+    assert "Harbour 2025 has submissions, which stay on record" in organiser.get(path)
 
     world.turn(State.SCORED)
     queries, given = "/organise/harbour/2025/queries", {"action": "exclude", "query": "q1", "because": "garbled"}
