@@ -5,9 +5,10 @@ in indented lines. What comes after, for those who call the function, is no part
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
+from itertools import compress
 from typing import Any
 
 HEADINGS = (
@@ -59,8 +60,9 @@ def reference_of(compute: Callable[..., Any], unit: str, direction: str) -> Refe
     return Reference(" ".join(summary.split("\n")), {heading: texts[heading] for heading in HEADINGS})
 
 
-PIECE = r"\s+|\d+(?:\.\d+)?|[^\W\d_]\w*?(?=_|\W|$)|\W|_"
+PIECE = r" \(|\d+(?:\.\d+)?|[^\W\d_]\w*?(?=_|\W|$)|[^\w\s]|_"  # a bracket right after a name is its argument
 LIMITED = {"sum": "∑", "prod": "∏", "max": "max", "min": "min"}
+END = "\n"
 CLOSING = {"(": ")", "{": "}", "|": "|", "⌈": "⌉"}
 ESCAPED = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"})  # the module html imports slowly
 
@@ -73,8 +75,7 @@ def mathml(formula: str) -> str:
     `a / b` is a fraction (brackets around a side only group it and are not shown), `_` and `^` take one symbol or {…},
     sum, prod, max and min carry their limits above and below, a name right before ( or { is a function.
     """
-    pieces = re.findall(PIECE, formula)
-    body = _Reader(pieces).row("")
+    body = _Reader(formula).row(END)
     return (
         '<math xmlns="http://www.w3.org/1998/Math/MathML" display="block" '
         f'alttext="{formula.translate(ESCAPED)}">{body}</math>'
@@ -84,49 +85,29 @@ def mathml(formula: str) -> str:
 class _Reader:
     """Reads pieces from left to right; each method returns the markup of what it has read."""
 
-    def __init__(self, pieces: list[str]) -> None:
-        self._pieces = pieces[::-1]
+    def __init__(self, formula: str) -> None:
+        self._pieces = [END, *reversed(re.findall(PIECE, formula))]
 
-    def _next(self) -> str:
-        return self._pieces[-1] if self._pieces else ""
-
-    def _take(self) -> str:
-        return self._pieces.pop() if self._pieces else ""
-
-    def _takes(self, sign: str) -> bool:
-        """Whether the next piece is this sign, which is taken then."""
-        return self._next() == sign != "" and bool(self._take())
-
-    def _skip_blanks(self) -> None:
-        while self._next().isspace():
-            self._take()
+    def _takes(self, *signs: str) -> str:
+        """The next piece, taken, if it is one of these; else nothing."""
+        return self._pieces.pop() if self._pieces[-1] in signs else ""
 
     def row(self, end: str) -> str:
         """Everything up to `end`, which is taken too."""
-        return "".join(self._items(end))
-
-    def _items(self, end: str) -> Iterator[str]:
-        word_before = False
-        while True:
-            self._skip_blanks()
-            if self._next() in {end, ""}:
-                self._take()
-                return
-            is_word = self._next()[0].isalpha()
-            if is_word and word_before:
-                yield '<mspace width="0.3em"/>'
+        markup, word_before = "", False
+        while not self._takes(end):
+            is_word = self._pieces[-1][0].isalpha()
+            markup += '<mspace width="0.3em"/>' * (is_word and word_before)
             word_before = is_word
             bare, whole = self._operand()
-            self._skip_blanks()
             if self._takes("/"):
-                self._skip_blanks()
-                below, _ = self._operand()
-                whole = f"<mfrac><mrow>{bare}</mrow><mrow>{below}</mrow></mfrac>"
-            yield whole
+                whole = f"<mfrac><mrow>{bare}</mrow><mrow>{self._operand()[0]}</mrow></mfrac>"
+            markup += whole
+        return markup
 
     def _operand(self) -> tuple[str, str]:
         """(without its brackets, as it stands)."""
-        piece = self._take()
+        piece = self._pieces.pop().strip()
         if piece == "(":
             inside = self.row(")")
             return inside, f"<mrow><mo>(</mo>{inside}<mo>)</mo></mrow>"
@@ -147,22 +128,21 @@ class _Reader:
         symbol = f"<mo>{LIMITED[name]}</mo>" if big else _symbol(name)
         markup = self._scripts(symbol, ("under", "over") if name in LIMITED else ("sub", "sup"))
         if self._takes("@"):
-            piece = self._take()
-            at = self._bracketed(piece) if piece in CLOSING else self._scripts(_symbol(piece))
+            bracket = self._takes(*CLOSING)
+            at = self._bracketed(bracket) if bracket else self._scripts(_symbol(self._pieces.pop()))
             markup = f"<mrow>{markup}<mo>@</mo>{at}</mrow>"
-        if not big and self._next() in {"(", "{"}:
-            markup = f"<mrow>{markup}{self._bracketed(self._take())}</mrow>"
-        return markup
+        bracket = "" if big else self._takes("(", "{")
+        return f"<mrow>{markup}{self._bracketed(bracket)}</mrow>" if bracket else markup
 
     def _scripts(self, base: str, sides: tuple[str, str] = ("sub", "sup")) -> str:
         scripts = self._script("_"), self._script("^")
-        tag = "".join(side for side, script in zip(sides, scripts, strict=True) if script)
-        return f"<m{tag}>{base}{scripts[0]}{scripts[1]}</m{tag}>" if tag else base
+        tag = "".join(compress(sides, scripts))
+        return f"<m{tag}>{base}{''.join(scripts)}</m{tag}>" if tag else base
 
     def _script(self, sign: str) -> str:
         if not self._takes(sign):
             return ""
-        return f"<mrow>{self.row('}')}</mrow>" if self._takes("{") else _symbol(self._take())
+        return f"<mrow>{self.row('}')}</mrow>" if self._takes("{") else _symbol(self._pieces.pop())
 
 
 def _symbol(piece: str) -> str:
