@@ -131,7 +131,6 @@ def on_queries(ranking: Ranking, queries: Ints) -> Ranking:
         ranking,
         retrieved=ranking.retrieved[queries],
         returned=ranking.returned[queries],
-        in_run=ranking.in_run[queries],
         query=np.repeat(np.arange(len(queries)), np.diff(ranking.hit_start)[queries]),
         rank=ranking.rank[hits],
         grade=ranking.grade[hits],

@@ -23,7 +23,7 @@ from leaderboard.baselines import combsum as by_scores
 from leaderboard.cli import options
 from leaderboard.cli.options import aligned, counting_bar, csv_text, defined, figure, json_text, option, refuse_if
 from leaderboard.cli.score import judged_queries, read_runs, setting_of, tell_queries, tell_strange
-from leaderboard.errors import BadInput, NotFound
+from leaderboard.errors import BadInput
 from leaderboard.formats import RUN_WRITERS, Run, RunLine
 from leaderboard.formats.plain_text import LONGEST_TAG
 from leaderboard.metrics import oracles, parse_agreements, sweep
@@ -139,16 +139,12 @@ def curves(
     refuse_if(is_detection and lacks, f"--curve {curve} needs --documents N and --beta B")
     refuse_if(depth is not None and curve != "rank", "--depth goes with --curve rank")
     setting = setting_of(settings)
-    judged, strange = judged_queries(judgments, **asked)
-    if query is not None and query not in judged.number:
-        raise NotFound(f"{judgments}: there is no query {query!r} that counts")
+    judged, strange = judged_queries(judgments, **asked, only=query)
     [read] = read_runs([run])
     tell_strange(strange.difference(read.queries))
-    ranking, names = join(read, judged, setting).ranking, judged.queries
-    if query is not None:
-        ranking, names = ranking.of_query(judged.number[query]), (query,)
+    ranking = join(read, judged, setting).ranking
     made = CURVES[curve](ranking, level, *[depth] * (curve == "rank"))
-    points: dict[str, Sequence[Any]] = {"query": names} if curve == "oracle" else {}
+    points: dict[str, Sequence[Any]] = {"query": judged.queries} if curve == "oracle" else {}
     points |= {name: [defined(value) for value in column.tolist()] for name, column in made.items()}
     if layout == "csv":
         click.echo(csv_text([points, *zip(*points.values(), strict=True)]), nl=False)

@@ -28,7 +28,7 @@ from leaderboard.cli.options import (
     refuse_if,
 )
 from leaderboard.cli.trec_eval import printed_under_own_names, trec_lines
-from leaderboard.errors import BadInput
+from leaderboard.errors import BadInput, NotFound
 from leaderboard.evaluations.rules import lacks
 from leaderboard.metrics import Measure, Setting, parse_all
 from leaderboard.metrics import explain as explained
@@ -351,6 +351,7 @@ def judged_queries(
     *,
     excluded: Collection[str] = (),
     subtopics: Path | None = None,
+    only: str | None = None,
     **more: Any,
 ) -> tuple[scoring.JudgedQueries, set[str]]:
     """The judgments of the queries that count.
@@ -358,6 +359,7 @@ def judged_queries(
     judgments  a file of them, or None where those of subtopics say what is relevant
     excluded   external ids of queries that do not count
     subtopics  a file of judgments of subtopics
+    only       the one query that counts, where not all do; NotFound when it does not
     more       arguments of `scoring.prepare`
 
     With them come the excluded queries that are neither judged nor in the file of queries (`tell_strange`). Raises
@@ -370,8 +372,10 @@ def judged_queries(
     aspects: Any = subtopics and _told(formats.read_subtopic_judgments, subtopics)
     whole = formats.of_any_subtopic(aspects) if judgments is None else _told(formats.read_judgments, judgments)
     asked = [row.id for row in formats.read_queries(query_file, name=str(query_file))] if query_file else whole.queries
-    counting = [query for query in asked if query not in excluded]
+    counting = [query for query in asked if query not in excluded and only in (None, query)]
     judged = scoring.prepare(whole, counting, judging=judging, subtopics=aspects, **more)
+    if only is not None and not judged.queries:
+        raise NotFound(f"{judgments}: there is no query {only!r} that counts")
     if not judged.queries:
         raise BadInput(f"{judgments or subtopics}: none of the queries has judgments")
     return judged, set(excluded).difference(asked)

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, wraps
-from typing import Any, Concatenate, Literal, ParamSpec, TypeVar, cast
+from typing import Concatenate, Literal, ParamSpec, TypeVar, cast
 
 import numpy as np
 
@@ -147,10 +147,6 @@ class Subtopics:
             gain[about[best]] *= 1.0 - alpha
         return rank[document]
 
-    def some(self, rows: slice) -> "Subtopics":
-        """Those of one query, alone."""
-        return Subtopics(np.zeros_like(self.query[rows]), self.subtopic[rows], self.document[rows], self.grade[rows])
-
 
 @dataclass(frozen=True, eq=False)
 class Ranking:
@@ -162,7 +158,6 @@ class Ranking:
 
     retrieved     int64[Q]    documents the run lists (0 for a missing query)
     returned      int64[Q]    those that count as returned: decision Y, else score >= θ, else all
-    in_run        bool[Q]     the run has this query
     query         int64[H]    0 .. Q-1, never falling
     rank          int64[H]    1-based, rising within a query
     grade         int64[H]    as judged; negative grades are kept (measures decide)
@@ -186,7 +181,6 @@ class Ranking:
 
     retrieved: Ints
     returned: Ints
-    in_run: Bools
     query: Ints
     rank: Ints
     grade: Ints
@@ -240,37 +234,6 @@ class Ranking:
         """int64[J]: 1 for a query's highest judgment, 2 for the next: the ranks of the ideal order."""
         return np.arange(len(self.judged_grade)) - self.judged_start[self.judged_query] + 1
 
-    def of_query(self, number: int) -> "Ranking":
-        """The same run on one query alone: every measure and curve of it can be had for that query."""
-        here = slice(number, number + 1)
-        hits, judged, lines = (
-            slice(*each[number : number + 2]) for each in (self.hit_start, self.judged_start, self.line_start)
-        )
-        known = None if self.known_start is None else slice(*self.known_start[number : number + 2])
-        about = slice(0)
-        if self.subtopics is not None:
-            about = slice(*np.searchsorted(self.subtopics.query, (number, number + 1)))
-        return replace(
-            self._of_hits(hits),
-            **{name: getattr(self, name)[here] for name in ("retrieved", "returned", "in_run")},
-            query=np.zeros_like(self.query[hits]),
-            judged_start=np.array([0, judged.stop - judged.start]),
-            judged_grade=self.judged_grade[judged],
-            # What holds for the evaluation as a whole must not shrink to this query's judgments.
-            setting=replace(self.setting, highest_grade=self.highest_grade),
-            load_scores=self.load_scores and (lambda: self.scores[lines]),
-            known_start=None if known is None else np.array([0, known.stop - known.start]),
-            known_grade=None if known is None or self.known_grade is None else self.known_grade[known],
-            subtopics=self.subtopics and self.subtopics.some(about),
-            subtopic_rank=None if self.subtopic_rank is None else self.subtopic_rank[about],
-        )
-
-    def _of_hits(self, rows: slice | Ints) -> "Ranking":
-        """With some of the hits only."""
-        names = ("query", "rank", "grade", "is_returned", "is_known")
-        columns: dict[str, Any] = {name: column[rows] for name in names if (column := getattr(self, name)) is not None}
-        return replace(self, **columns)
-
     def keep(self, key: object, make: Callable[[], T]) -> T:
         """What `make` gives, made once for each key."""
         if key not in self._kept:
@@ -286,10 +249,14 @@ class Ranking:
         query = self.query[hits]
         line = self.line_start[query] + self.rank[hits] - 1
         return replace(
-            self._of_hits(hits),
+            self,
             retrieved=count(query, self.queries),
             returned=count(query[self.is_returned[hits]], self.queries),
+            query=query,
             rank=np.arange(1, len(query) + 1) - np.searchsorted(query, query),
+            grade=self.grade[hits],
+            is_returned=self.is_returned[hits],
+            is_known=None if self.is_known is None else self.is_known[hits],
             load_scores=self.load_scores and (lambda: self.scores[line]),
             subtopic_rank=self._rank_among_subtopics(),
         )
@@ -351,7 +318,6 @@ def graded_lists(
     return Ranking(
         retrieved=lengths,
         returned=counted,
-        in_run=lengths > 0,
         query=query,
         rank=rank,
         grade=grade,

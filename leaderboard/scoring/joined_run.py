@@ -71,7 +71,6 @@ def join(
     ranking = Ranking(
         retrieved=lists.retrieved,
         returned=lists.returned(),
-        in_run=of_run >= 0,
         query=query,
         rank=rank,
         grade=judged.grade[judgment],

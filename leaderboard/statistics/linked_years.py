@@ -110,7 +110,7 @@ def linked_parts(
     parts = []
     for part in _connected(cells):
         model = _Model({cell: cells[cell] for cell in part})
-        rows = [*map(model.of_period, model.periods), *map(model.of_version, model.versions)]
+        rows = [*model.of_period.values(), *model.of_version.values()]
         effects = model.effects(np.array(rows), resamples, seed)
         ran_in = Counter(version for version, _ in part)
         parts.append(
@@ -153,9 +153,9 @@ def change(
     if second not in part:
         return Change(reason=NOT_LINKED.format(first=first[1], second=second[1]))
     model = _Model({cell: cells[cell] for cell in part})
-    whole = model.of_cell(second) - model.of_cell(first)
-    versions = model.of_version(second[0]) - model.of_version(first[0])
-    periods = model.of_period(second[1]) - model.of_period(first[1])
+    whole = model.of_cell[second] - model.of_cell[first]
+    versions = model.of_version[second[0]] - model.of_version[first[0]]
+    periods = model.of_period[second[1]] - model.of_period[first[1]]
     rows = np.array([whole, versions, periods, whole - versions - periods])
     total, of_version, of_periods, rest = model.effects(rows, resamples, seed)
     return Change(total, of_version, of_periods, rest)
@@ -191,24 +191,15 @@ class _Model:
                 raise BadInput(f"no query of {period} has a value for every version in it")
             self.values[period] = together[counts]
             self.left_out[period] = int(np.count_nonzero(~counts))
-        design = np.zeros((len(self.cells), len(self.versions) + len(self.periods) - 1))
-        for row, (version, period) in enumerate(self.cells):
-            design[row, self.versions.index(version)] = 1.0
-            if period != self.periods[0]:
-                design[row, len(self.versions) + self.periods.index(period) - 1] = 1.0
-        roots = np.sqrt([float(len(self.values[period])) for _, period in self.cells])
-        self.fit = np.asarray(np.linalg.pinv(design * roots[:, np.newaxis]) * roots, np.float64)  # effects from means
-
-    def of_cell(self, cell: Cell) -> Floats:
-        return np.array([float(own == cell) for own in self.cells])
-
-    def of_version(self, version: str) -> Floats:
-        row: Floats = self.fit[self.versions.index(version)]
-        return row
-
-    def of_period(self, period: str) -> Floats:
-        index = self.periods.index(period)
-        return self.fit[len(self.versions) + index - 1] if index else np.zeros(len(self.cells))
+        of_version = np.eye(len(self.versions))[[self.versions.index(version) for version, _ in cells]]
+        of_period = np.eye(len(self.periods))[[self.periods.index(period) for _, period in cells]]
+        design = np.hstack([of_version, of_period[:, 1:]])
+        roots = np.sqrt([float(len(self.values[period])) for _, period in cells])
+        fit = np.asarray(np.linalg.pinv(design * roots[:, np.newaxis]) * roots, np.float64)  # effects from means
+        self.of_cell = dict(zip(cells, np.eye(len(cells)), strict=True))
+        self.of_version = dict(zip(self.versions, fit, strict=False))
+        periods = np.vstack([np.zeros((1, len(cells))), fit[len(self.versions) :]])
+        self.of_period = dict(zip(self.periods, periods, strict=True))
 
     def effects(self, rows: Floats, resamples: int, seed: int) -> list[Effect]:
         """What the rows of weights, float64[E, cells], estimate, each with its interval."""

@@ -87,7 +87,6 @@ def ranking_of(*queries: Query, setting: Setting | None = None, scores: bool = T
     return Ranking(
         retrieved=_ints([len(each.lines) for each in queries]),
         returned=_ints([sum(line.returned for line in each.lines) for each in queries]),
-        in_run=np.array([bool(each.lines) for each in queries], dtype=bool),
         query=_ints(query),
         rank=_ints(rank),
         grade=_ints(grade),

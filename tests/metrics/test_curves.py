@@ -3,7 +3,7 @@ from dataclasses import replace
 
 import pytest
 
-from leaderboard.metrics import Setting, oracles, parse, sweep
+from leaderboard.metrics import Setting, oracles, parse
 from leaderboard.metrics.families.binary import over_rank, over_recall
 from tests.metrics.rankings import Line, Query, ranking_of, relevant_at
 
@@ -37,18 +37,6 @@ def test_under_complete_judgments_a_query_with_nothing_relevant_is_in_no_curve()
     assert curve["precision"] == pytest.approx(over_rank(ranking_of(alone))["precision"])
     assert curve["recall"] == pytest.approx([parse(f"R@{k}").evaluate(both).mean for k in curve["rank"]])
     assert over_recall(both)["precision"] == pytest.approx(over_recall(ranking_of(alone))["precision"])
-
-
-def test_one_query_has_the_curves_of_its_own():
-    first = relevant_at([1], retrieved=2, relevant=1, grade=3)
-    second = relevant_at([2, 3], retrieved=4, relevant=2)
-    setting = Setting(documents=50, beta=20.0)
-    ranking = ranking_of(first, second, setting=setting)
-    alone, picked = ranking_of(second, setting=setting), ranking.of_query(1)
-    assert over_rank(picked)["precision"] == pytest.approx(over_rank(alone)["precision"])
-    assert sweep(picked).qwv == pytest.approx(sweep(alone).qwv)
-    for name in ("AP", "nDCG", "ERR", "Bpref", "AQWV", "OQWV"):
-        assert parse(name).evaluate(picked).mean == parse(name).evaluate(ranking).values[1]
 
 
 def test_the_oracle_names_the_threshold_of_each_query():

@@ -133,7 +133,6 @@ def test_pooled_judgments_leave_a_query_without_any_out_and_complete_ones_count_
     assert (complete.queries, complete.left_out) == (("q1", "q2"), ())
     ranking = join(run_of([Line("q2", "a", 1.0)]), complete).ranking
     assert ranking.retrieved.tolist() == [0, 1]
-    assert ranking.in_run.tolist() == [False, True]
     assert ranking.judged_start.tolist() == [0, 1, 1]
 
 

@@ -33,19 +33,26 @@ def field(queries, seed, setting=SETTING, documents=30, theta=0.2):
 
 def repeated(ranking: Ranking, queries):
     """The same run on these queries, some of them several times."""
-    parts = [ranking.of_query(int(query)) for query in queries]
+    queries = np.asarray(queries)
+
+    def of(starts, *columns):
+        parts = [slice(*starts[query : query + 2]) for query in queries]
+        return [np.concatenate([column[part] for part in parts]) for column in columns]
+
+    rank, grade, is_returned = of(ranking.hit_start, ranking.rank, ranking.grade, ranking.is_returned)
+    (judged_grade,) = of(ranking.judged_start, ranking.judged_grade)
+    (scores,) = of(ranking.line_start, ranking.scores)
     return replace(
-        parts[0],
-        retrieved=np.concatenate([part.retrieved for part in parts]),
-        returned=np.concatenate([part.returned for part in parts]),
-        in_run=np.concatenate([part.in_run for part in parts]),
-        query=np.repeat(np.arange(len(parts)), [len(part.query) for part in parts]),
-        rank=np.concatenate([part.rank for part in parts]),
-        grade=np.concatenate([part.grade for part in parts]),
-        is_returned=np.concatenate([part.is_returned for part in parts]),
-        judged_start=np.concatenate(([0], np.cumsum([len(part.judged_grade) for part in parts]))),
-        judged_grade=np.concatenate([part.judged_grade for part in parts]),
-        load_scores=lambda: np.concatenate([part.scores for part in parts]),
+        ranking,
+        retrieved=ranking.retrieved[queries],
+        returned=ranking.returned[queries],
+        query=np.repeat(np.arange(len(queries)), np.diff(ranking.hit_start)[queries]),
+        rank=rank,
+        grade=grade,
+        is_returned=is_returned,
+        judged_start=np.concatenate(([0], np.cumsum(np.diff(ranking.judged_start)[queries]))),
+        judged_grade=judged_grade,
+        load_scores=lambda: scores,
     )
 
 

@@ -3,7 +3,7 @@ that depend on how many documents are relevant.
 
 At the end: curves as columns, ready to be drawn, of precision over recall, and precision and recall over rank. The
 detection curves (DET, value over threshold, the oracle of each query) are in `detection`. For the curve of one query
-ask for that of `ranking.of_query(number)`.
+prepare the judgments of that query alone.
 """
 
 from functools import partial
