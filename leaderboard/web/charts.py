@@ -362,9 +362,9 @@ def _progress(page: ProgressPage, drawn: Sequence[_Drawn], width: int) -> Spec:
     scale = {"domain": domain, "nice": False, "zero": False}
     y = {"field": "mean", "type": "quantitative", "scale": scale, "axis": {"title": None}}
     # The text twice: first as a halo, so that a line behind it does not make it unreadable.
-    text: Spec = {"type": "text", "fontWeight": 600, **(UNDER if column.direction == "lower" else OVER)}
-    looks: tuple[Spec, ...] = ({"stroke": PAGE, "strokeWidth": 4, "fill": PAGE}, {"fill": INK})
-    best = [
+    text = {"type": "text", "fontWeight": 600, **(UNDER if column.direction == "lower" else OVER)}
+    looks = ({"stroke": PAGE, "strokeWidth": 4, "fill": PAGE}, {"fill": INK})
+    best: list[Spec] = [
         {"transform": BEST, "mark": {**text, **look}, "encoding": {"y": {"field": "end"}, "text": {"field": "text"}}}
         for look in looks
     ]
