@@ -411,6 +411,9 @@ class RunStore:
                 path.stat()
             except FileNotFoundError:
                 self._require()
+                kind = path.relative_to(self._root).parts[0]
+                if not (self._root / kind).is_dir():  # none was ever kept here, or all were moved away
+                    raise NoStore(f"{self._root} has no folder {kind}") from None
                 raise NotFound(f"The run store has no file {path.name}.") from None
         return path
 
