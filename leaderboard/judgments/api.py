@@ -145,6 +145,7 @@ def _rows(campaign: str, evaluation: str) -> Sequence[QueryRow]:
 def _change(
     do: Callable[..., Any], campaign: str, evaluation: str, body: inputs.NamedQueries, *more: Any
 ) -> reads.OrganisedQueries:
+    read(settings.evaluation_settings, campaign, evaluation)  # absent for whoever does not organise it
     try:
         return _changed(do, campaign, evaluation, body.queries, *more, confirm=body.confirm)
     except NotFound as error:
