@@ -23,7 +23,7 @@ import sqlalchemy as sa
 from leaderboard import demo as seeding
 from leaderboard.campaigns.models import Campaign
 from leaderboard.config import folder
-from leaderboard.demo.loading import load_campaign, submit_runs
+from leaderboard.demo import load_campaign, submit_runs
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.store import RunStore
 from trials.faults import tell

@@ -5,17 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from leaderboard.cli.options import (
-    ANY_NUMBER,
-    AT_SERVER,
-    EVALUATION,
-    FILE,
-    Place,
-    client_at,
-    counting_bar,
-    given_on_line,
-    option,
-)
+from leaderboard.cli import options
+from leaderboard.cli.options import FILE, Place, counting_bar, option, refuse_if
 
 if TYPE_CHECKING:
     from leaderboard.formats import Run
@@ -27,12 +18,12 @@ NOT_NOW = 4  # of one that is sound, at a moment at which no run is taken
 
 @click.command()
 @click.argument("run", type=FILE)
-@option("--evaluation", "Hold it against one of this site.", EVALUATION)
+@option("--evaluation", "Hold it against one of this site.", options.EVALUATION)
 @option("--queries query_file", "The queries that the run should answer.", FILE)
 @option("--documents", "The collection's document ids, one a line.", FILE)
 @option("--document-pattern", "What document ids look like, such as 'doc-[0-9]{1,6}'.", default="")
-@option("--threshold", "θ, as you would give it with the run.", ANY_NUMBER)
-@AT_SERVER
+@option("--threshold", "θ, as you would give it with the run.", options.ANY_NUMBER)
+@options.AT_SERVER
 @click.pass_context
 def check(
     context: click.Context,
@@ -60,15 +51,14 @@ def check(
     all of it is looked at); 4 when nothing in the file speaks against it, and it would not be taken now: the evaluation
     is not open yet, has closed or is archived, or the quota is spent.
     """
-    if evaluation is not None and any(collection.values()):
-        raise click.UsageError("an evaluation has queries and documents of its own; give it alone")
-    if evaluation is None and "server" in given_on_line(context):
-        raise click.UsageError("a site holds a run against an evaluation; name it: --evaluation CAMPAIGN/EVALUATION")
-    if token_file is not None and server is None:
-        raise click.UsageError("--token-file is for --server; on this installation itself no token is needed")
+    own = "an evaluation has queries and documents of its own; give it alone"
+    refuse_if(evaluation and any(collection.values()), own)
+    which = "a site holds a run against an evaluation; name it: --evaluation CAMPAIGN/EVALUATION"
+    refuse_if(not evaluation and "server" in options.given_on_line(context), which)
+    refuse_if(token_file and not server, options.ONLY_AT_SERVER)
     if evaluation is not None and server is not None:
         with counting_bar(run.stat().st_size, "Sending") as bar:
-            said = client_at(server, token_file).check(evaluation, run, threshold=threshold, tell=bar)
+            said = options.client_at(server, token_file).check(evaluation, run, threshold=threshold, tell=bar)
     else:
         checked = _alone(run, threshold, **collection) if evaluation is None else _against(run, evaluation, threshold)
         said = {name: getattr(checked, name) for name in ("in_words", "is_sound", "refused_now")}

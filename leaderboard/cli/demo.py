@@ -39,49 +39,24 @@ AFRESH = "delete the folder to start afresh, or name another one with --dir"
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGALRM)
 
 
-class _Process:
+def _started(config: Config, log: Path, *arguments: str, keep_open: Sequence[int] = ()) -> subprocess.Popen[bytes]:
     """`leaderboard ARGUMENTS` in a process of its own, which ends when this one does, however that ends.
 
     keep_open  open files that it is handed over
     """
-
-    def __init__(self, config: Config, log: Path, *arguments: str, keep_open: Sequence[int] = ()) -> None:
-        self._log, self._name = log, arguments[0]
-        private_file(log)
-        with log.open("wb") as output:
-            self._process = subprocess.Popen(  # noqa: S603  # our own program with our own arguments
-                [sys.executable, "-m", "leaderboard", *arguments, "--until-stdin-closes"],
-                env={**os.environ, **config.as_environment()},
-                cwd=log.parent,
-                stdin=subprocess.PIPE,  # held open by this process alone, so that the kernel closes it if we are killed
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                pass_fds=keep_open,
-                # Ctrl-C goes to every process of the terminal's group: in a session of its own only we stop it.
-                start_new_session=True,
-            )
-
-    def require_alive(self) -> None:
-        """Raises Unavailable with the end of its log when it has ended."""
-        status = self._process.poll()
-        if status is not None:
-            lines = self._log.read_text(errors="replace").splitlines()[-LAST_LINES:]
-            said = "\n".join(f"    {line}" for line in lines) or "    (nothing)"
-            raise Unavailable(f"`leaderboard {self._name}` ended with status {status}; {self._log} ends with\n{said}")
-
-    def terminate(self) -> None:
-        """Asks it to end."""
-        self._process.terminate()
-
-    def wait(self) -> None:
-        """Waits for its end; kills it when it takes too long."""
-        try:
-            self._process.wait(STOP_SECONDS)
-        except subprocess.TimeoutExpired:
-            os.killpg(self._process.pid, signal.SIGKILL)
-            self._process.wait()
-        if self._process.stdin is not None:
-            self._process.stdin.close()
+    private_file(log)
+    with log.open("wb") as output:
+        return subprocess.Popen(  # noqa: S603  # our own program with our own arguments
+            [sys.executable, "-m", "leaderboard", *arguments, "--until-stdin-closes"],
+            env={**os.environ, **config.as_environment()},
+            cwd=log.parent,
+            stdin=subprocess.PIPE,  # held open by this process alone, so that the kernel closes it if we are killed
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            pass_fds=keep_open,
+            # Ctrl-C goes to every process of the terminal's group: in a session of its own only we stop it.
+            start_new_session=True,
+        )
 
 
 @click.command()
@@ -163,9 +138,12 @@ def _run(folder: Path, listener: socket.socket) -> None:
             sample = folder / seeded.sample.name
             sample.write_bytes(seeded.sample.text)
             _wait_for_site(address, look_after)
-            while _is_scoring(database):  # seconds, and the first page then shows finished boards
+            is_scoring = 1
+            while is_scoring:  # seconds, and the first page then shows finished boards
                 look_after()
                 time.sleep(LOOK_SECONDS / 5)
+                with database.read() as session:
+                    is_scoring = unfinished(session)
             _announce(config, seeded, sample, folder)
             while True:
                 look_after()
@@ -182,29 +160,38 @@ def _secret_key(path: Path) -> str:
 
 @contextmanager
 def _site_and_worker(config: Config, folder: Path, listener: socket.socket) -> Iterator[Callable[[], None]]:
-    """Runs the site on the open socket, and a worker; both are stopped when the block ends.
+    """Runs the site on the open socket, and a worker; both are stopped when the block ends, killed if they take too
+    long.
 
-    Gives a function that raises Unavailable when one of them has ended.
+    Gives a function that raises Unavailable with the end of its log when one of them has ended.
     """
     descriptor = listener.fileno()
     serve = ("serve", "--fd", str(descriptor), "--workers", "1", "--setting-up")
-    started: list[_Process] = []
+    logs = {name: folder / f"{name}.log" for name in ("site", "worker")}
+    started: dict[str, subprocess.Popen[bytes]] = {}
 
     def look_after() -> None:
-        for process in started:
-            process.require_alive()
+        for name, process in started.items():
+            if (status := process.poll()) is not None:
+                lines = logs[name].read_text(errors="replace").splitlines()[-LAST_LINES:]
+                said = "\n".join(f"    {line}" for line in lines) or "    (nothing)"
+                raise Unavailable(f"the {name} ended with status {status}; {logs[name]} ends with\n{said}")
 
     try:
-        started.append(_Process(config, folder / "site.log", *serve, keep_open=[descriptor]))
+        started["site"] = _started(config, logs["site"], *serve, keep_open=[descriptor])
         listener.close()  # from here on nobody else keeps the port
-        started.append(_Process(config, folder / "worker.log", "worker"))
+        started["worker"] = _started(config, logs["worker"], "worker")
         yield look_after
     finally:
         _go_on_stopping()
-        for process in started:
+        for process in started.values():
             process.terminate()
-        for process in started:
-            process.wait()
+        for process in started.values():
+            try:
+                process.wait(STOP_SECONDS)
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
 
 
 def _wait_for_site(address: str, look_after: Callable[[], None]) -> None:
@@ -219,11 +206,6 @@ def _wait_for_site(address: str, look_after: Callable[[], None]) -> None:
             if time.monotonic() > deadline:
                 raise Unavailable(f"{address} does not answer after {START_SECONDS:g} s: {error}") from error
             time.sleep(LOOK_SECONDS / 5)
-
-
-def _is_scoring(database: Database) -> bool:
-    with database.read() as session:
-        return unfinished(session) > 0
 
 
 def _announce(config: Config, seeded: seeding.Seeded, sample: Path, folder: Path) -> None:

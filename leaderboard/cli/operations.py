@@ -59,8 +59,8 @@ SUBJECTS = {  # where the endpoints of a group are
 }
 BY_HAND = {  # commands that no endpoint makes: where they are
     "form rules": "operations:rules",
-    "submission list": "submission:list_submissions",
-    "submission fetch": "submission:fetch",
+    "submission list": "submissions:list_submissions",
+    "submission fetch": "submissions:fetch",
     "team list": "operations:list_teams",
     "team merge": "operations:merge",
     "team rename": "operations:rename",

@@ -215,6 +215,7 @@ QUERIES = together(  # what `score.judged_queries` takes
 )
 DEPTH = option("--depth", "Documents a query.", whole(1), default=1000)
 OUT = click.Path(dir_okay=False, path_type=Path)
+ONLY_AT_SERVER = "--token-file is for --server; on this installation itself no token is needed"
 AT_SERVER = together(
     option("--server", "Ask this site, through its API.", envvar="LEADERBOARD_SERVER", metavar="URL"),
     option("--token-file", f"The file with your API token there (else {TOKEN}).", FILE),

@@ -1,5 +1,9 @@
-"""`leaderboard submit`, and how a command submits a baseline: through the endpoint, here or at another site."""
+"""`leaderboard submit`, and how a command submits a baseline: through the endpoint, here or at another site.
 
+And what of `leaderboard submission` no endpoint makes.
+"""
+
+import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,17 +16,30 @@ from leaderboard.access import CONSOLE
 from leaderboard.audit.writes import present
 from leaderboard.cli import options
 from leaderboard.cli.database import reading, writing
-from leaderboard.cli.operations import client_of, settings_of
-from leaderboard.cli.options import PLACE, UNDEFINED, Place, aligned, counting_bar, flag, named, option
+from leaderboard.cli.operations import SERVER, client_of, settings_of
+from leaderboard.cli.options import Place, aligned, counting_bar, flag, named, option, refuse_if
 from leaderboard.client import UNFINISHED, Client
-from leaderboard.errors import BadInput, Conflict, FileRejected, LeaderboardError, Problem, Unavailable
+from leaderboard.config import Config
+from leaderboard.declared.commands import moment
+from leaderboard.errors import (
+    BadInput,
+    Conflict,
+    FileRejected,
+    LeaderboardError,
+    Missing,
+    NotFound,
+    Problem,
+    Unavailable,
+)
 from leaderboard.evaluations.reads import find_evaluation
 from leaderboard.evaluations.rules import WHERE_READ
 from leaderboard.judgments.models import Query
 from leaderboard.names import name_key
 from leaderboard.numbers import counted
+from leaderboard.store import RunStore
 from leaderboard.submissions.inputs import LONGEST_LABEL, RunSettings
-from leaderboard.submissions.rules import RunChoice, SystemKind
+from leaderboard.submissions.reads.status import status
+from leaderboard.submissions.rules import SHOWN_STATES, RunChoice, SystemKind
 from leaderboard.submissions.writes.submissions import admit
 from leaderboard.teams.models import System, Team
 from leaderboard.teams.reads import find_team
@@ -34,7 +51,7 @@ OF_ALL = (401, 403, 404, 429)
 
 
 @click.command(params=settings_of(RunSettings))
-@PLACE
+@options.PLACE
 @click.argument("runs", nargs=-1, required=True, metavar="RUN...", type=options.FILE)
 @option("--team", "The team's slug.", required=True)
 @option("--system", "The slug of one of the team's systems.")
@@ -78,18 +95,16 @@ def submit(
     2  a run is not taken: the evaluation or the account refuses it, something that is asked is missing, or it asks for
        --confirm
     """
-    if (fields["system"] is None) == (fields["new_system"] is None):
-        raise click.UsageError("give either --system, or --new-system to make one")
+    either = "give either --system, or --new-system to make one"
+    refuse_if((fields["system"] is None) == (fields["new_system"] is None), either)
     for name in ("answers", "agree"):
         pairs, fields[name] = fields[name], dict(fields[name])
-        if len(fields[name]) < len(pairs):
-            raise click.UsageError(f"--{name.removesuffix('s')} names a key twice")
-    if server is not None and user is not None:
-        raise click.UsageError("--as is for this installation itself; with --server the token says whose account it is")
-    if server is None and token_file is not None:
-        raise click.UsageError("--token-file is for --server; on this installation itself no token is needed")
-    if server is None and fields["agree"] and user is None:
-        raise click.UsageError("--agree goes with --as: without an account nobody is there who could agree")
+        refuse_if(len(fields[name]) < len(pairs), f"--{name.removesuffix('s')} names a key twice")
+    whose = "--as is for this installation itself; with --server the token says whose account it is"
+    refuse_if(server and user, whose)
+    refuse_if(token_file and not server, options.ONLY_AT_SERVER)
+    nobody = "--agree goes with --as: without an account nobody is there who could agree"
+    refuse_if(fields["agree"] and not (server or user), nobody)
     key = "" if server is None else None  # by which a second try after a broken connection finds the first
     return _send(client_of("submit", server, token_file, user), evaluation, runs, wait, {**fields, "key": key})
 
@@ -218,8 +233,9 @@ def _outcomes(client: Client, sent: Sequence[tuple[Path, int]], wait: float) -> 
         else:
             results = client.results(run["id"])
             rows = rows or [["run", *(column["name"] for column in results["columns"])]]
-            is_rounded = results["terms"]["rounding"] is not None
-            rows.append([str(path), *(_figure(figure["mean"], is_rounded) for figure in results["figures"])])
+            form = ".4f" if results["terms"]["rounding"] is None else "g"  # as the site gives it where it was rounded
+            means = (figure["mean"] for figure in results["figures"])
+            rows.append([str(path), *(options.UNDEFINED if mean is None else f"{mean:{form}}" for mean in means)])
             _say_missing(path, results)
         yield SUBMITTED if run["state"] in ("scored", *UNFINISHED) else NOT_SCORED
     if rows:
@@ -252,8 +268,55 @@ def _say_missing(path: Path, results: Mapping[str, Any]) -> None:
         click.echo(f"of these, nobody judged {named(results['not_judged'])}: they don't count", err=True)
 
 
-def _figure(mean: float | None, is_rounded: bool) -> str:
-    """Four decimals, or as the site gives it where it was rounded for whoever asks."""
-    if mean is None:
-        return UNDEFINED
-    return f"{mean:g}" if is_rounded else f"{mean:.4f}"
+HEAD = ("number", "evaluation", "team", "system", "kind", "label", "state", "received")
+
+
+@click.command("list", params=[*SERVER])
+@click.argument("place", metavar="CAMPAIGN[/EVALUATION]")
+@option("--state", "Only those in this state.", SHOWN_STATES)
+@option("--team", "Only those of the team with this slug.")
+@option("--kind", "Only those of systems of this kind.", SystemKind)
+@click.option("--late/--in-time", default=None, help="Only late ones, or only those in time.")
+@option("--text", "Only those whose label, file, system or hash holds this.")
+def list_submissions(
+    place: str, server: str | None, token_file: Path | None, late: bool | None, **filters: str | None
+) -> None:
+    """List the submissions of a campaign or an evaluation, the newest first.
+
+    \b
+    leaderboard submission list harbour/2026-text --state failed
+    """
+    campaign, _, evaluation = place.partition("/")
+    within = f"/evaluations/{evaluation}" if evaluation else ""
+    filters["late"] = {True: "yes", False: "no", None: None}[late]
+    asked = {name: str(value) for name, value in filters.items() if value}
+    client = client_of("submission", server, token_file)
+    rows = client.get(f"/organise/campaigns/{campaign}{within}/submissions", **asked)["rows"]
+    options.print_table(HEAD, map(_cells, rows), "no such submission")
+
+
+def _cells(row: dict[str, str]) -> tuple[str, ...]:
+    label = f"{row['title']}{' (primary)' if row['is_primary'] else ''}{' (late)' if row['late'] else ''}"
+    received = f"{moment(row['received_at'])}{' (assumed)' if row['received_assumed'] else ''}"
+    return (row["id"], *(row[name] for name in HEAD[1:5]), label, row["state"], received)
+
+
+@click.command()
+@click.argument("number", type=options.whole(1))
+@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+def fetch(number: int, file: Path) -> None:
+    """Copy the file of a submission, as it was received, into FILE, which must not be there yet.
+
+    \b
+    leaderboard submission fetch 17 run-17.gz
+    """
+    with reading() as session:
+        sha256 = status(session, CONSOLE, number, present()).receipt
+    if file.exists():
+        raise BadInput(f"{file} is there already; give another name")
+    try:
+        with RunStore(Config.from_environment().store_url).run_file(sha256) as stored:
+            shutil.copyfile(stored, file)
+    except NotFound:
+        raise Missing(f"The stored file of submission {number} is missing.") from None
+    click.echo(f"{file}: SHA-256 {sha256}")

@@ -17,7 +17,7 @@ from leaderboard.accounts.reads import open_session
 from leaderboard.audit.models import Event
 from leaderboard.config import folder
 from leaderboard.db import Database
-from leaderboard.demo.loading import load_accounts, new_accounts, read_accounts
+from leaderboard.demo import load_accounts, new_accounts, read_accounts
 from leaderboard.errors import BadInput, Conflict, InvalidFields, NotAllowed, TooManyAttempts
 
 pytestmark = pytest.mark.usefixtures("quick_hashes")

@@ -18,7 +18,7 @@ from leaderboard import demo as seeding
 from leaderboard.campaigns.models import Campaign
 from leaderboard.config import Config, folder
 from leaderboard.db import Database
-from leaderboard.demo.loading import CampaignPlan
+from leaderboard.demo import CampaignPlan
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.store import RunStore
 from tests.support.installed import Interrupted

@@ -12,7 +12,7 @@ from leaderboard.audit.verify import verify
 from leaderboard.campaigns.models import Campaign
 from leaderboard.config import folder
 from leaderboard.db import Base, Database
-from leaderboard.demo.loading import read_accounts
+from leaderboard.demo import read_accounts
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.rules import State

@@ -16,7 +16,7 @@ from leaderboard.boards.reads.board import BoardPage, BoardRow, board
 from leaderboard.campaigns.models import Campaign
 from leaderboard.config import Config, folder
 from leaderboard.db import Database
-from leaderboard.demo.loading import CampaignPlan, load_campaign
+from leaderboard.demo import CampaignPlan, load_campaign
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.store import RunStore
 from leaderboard.submissions.models import Participation, Submission

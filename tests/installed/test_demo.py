@@ -151,7 +151,7 @@ def test_started_again_it_goes_on_with_what_is_there_alone_and_ends_when_its_wor
         urllib.request.urlopen(demonstration.address, timeout=10).close()
         os.kill(demonstration.worker, signal.SIGKILL)
         assert demonstration.process.wait(seconds=STOP_SECONDS) == 2
-        assert "`leaderboard worker` ended with status -9" in demonstration.process.output
+        assert "the worker ended with status -9" in demonstration.process.output
         assert str(elsewhere / "demo" / "worker.log") in demonstration.process.output
     with pytest.raises(urllib.error.URLError, match="refused"):
         urllib.request.urlopen(demonstration.address, timeout=10)
