@@ -164,7 +164,7 @@ def knows_team(session: Session, actor: Actor, team: Team, on_boards: Iterable[E
         if team.is_listed or exists(session, *own, JoinRequest.answered_at.is_(None)):
             return True
         let_in = session.scalars(sa.select(CampaignTeam.campaign_id).where(CampaignTeam.team_id == team.id))
-        if actor.organises & _campaigns_entered(session, Submission.team_id == team.id).union(let_in):
+        if actor.organises & _campaigns_entered(session, team_id=team.id).union(let_in):
             return True
     return any(
         may_see(actor, board, Content.RESULTS, now) and may_see(actor, board, Content.NAMES, now) for board in on_boards
@@ -271,7 +271,7 @@ def may_rename(session: Session, actor: Actor, team_id: int) -> bool:
     Admins may, and whoever organises every campaign that it has runs in. Whoever lets a team in asks nobody, so that
     gives no say, and takes none from others.
     """
-    return actor.organises_all(_campaigns_entered(session, Submission.team_id == team_id))
+    return actor.organises_all(_campaigns_entered(session, team_id=team_id))
 
 
 def merging_refusal(session: Session, actor: Actor, *teams: Team) -> str:
@@ -290,7 +290,7 @@ def may_bring_in(session: Session, actor: Actor, team_id: int) -> bool:
     """
     if actor.all_powerful or actor.is_in(team_id):
         return True
-    entered = _campaigns_entered(session, Submission.team_id == team_id)
+    entered = _campaigns_entered(session, team_id=team_id)
     if entered:
         return bool(entered & actor.organises)
     return not exists(session, Membership.team_id == team_id)
@@ -299,13 +299,13 @@ def may_bring_in(session: Session, actor: Actor, team_id: int) -> bool:
 def may_change_kind(session: Session, actor: Actor, system_id: int) -> bool:
     """Whether `actor` organises every campaign that the system has runs in."""
     may_be = actor.all_powerful or bool(actor.organises)
-    return may_be and actor.organises_all(_campaigns_entered(session, Submission.system_id == system_id))
+    return may_be and actor.organises_all(_campaigns_entered(session, system_id=system_id))
 
 
-def _campaigns_entered(session: Session, which: sa.ColumnElement[bool]) -> set[int]:
-    """The campaigns that submissions were made to. which: a condition on Submission."""
+def _campaigns_entered(session: Session, **which: int) -> set[int]:
+    """The campaigns that submissions were made to. which: their team's or their system's number."""
     entered = sa.select(Evaluation.campaign_id).join(Submission, Submission.evaluation_id == Evaluation.id)
-    return set(session.scalars(entered.where(which).distinct()))
+    return set(session.scalars(entered.filter_by(**which).distinct()))
 
 
 def maker_may_invite() -> sa.ColumnElement[bool]:

@@ -138,9 +138,13 @@ class Config:
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] = os.environ) -> "Config":
         """Raises BadInput that names the variable when a value can't be read."""
-        names = {setting: _variable(setting) for setting in fields(cls)}
-        there = {setting: name for setting, name in names.items() if name in environment}
-        return cls(**{each.name: _read(name, environment[name], each.default) for each, name in there.items()})
+        return cls(
+            **{
+                setting.name: _read(name, environment[name], setting.default)
+                for setting in fields(cls)
+                if (name := _variable(setting)) in environment
+            }
+        )
 
     def as_environment(self) -> dict[str, str]:
         """What `from_environment` reads as this installation."""

@@ -79,18 +79,19 @@ def require_this_build(database: Database, metadata: sa.MetaData) -> None:
     """
     with answering(), database.engine.connect() as connection:
         columns = sa.inspect(connection).get_multi_columns()
-    there = {f"{table}.{column['name']}" for (_, table), own in columns.items() for column in own}
+    there = {
+        f"{table}.{column['name']}" for (_, table), own in columns.items() if table in metadata.tables for column in own
+    }
     expected = {f"{name}.{column.name}" for name, table in metadata.tables.items() for column in table.columns}
-    extra = {name for name in there - expected if name.partition(".")[0] in metadata.tables}
     said = [f"it lacks the column {name}" for name in sorted(expected - there)]
-    said += [f"it has a column {name}" for name in sorted(extra)]
+    said += [f"it has a column {name}" for name in sorted(there - expected)]
     if said:
         raise OtherBuild(first_of(said, 3))
 
 
 def guards(dialect: str) -> dict[str, str]:
     """The triggers that the newest schema has on an engine: name -> the rest of its definition."""
-    triggers: dict[str, str] = _locks().SQLITE if dialect == "sqlite" else _locks().POSTGRESQL
+    triggers: dict[str, str] = getattr(_locks(), dialect.upper())
     return triggers
 
 

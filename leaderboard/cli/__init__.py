@@ -61,8 +61,10 @@ class _Commands(click.Group):
         module, about = COMMANDS[cmd_name]
         with _not_searching():
             imported = importlib.import_module(f"leaderboard.cli.{module}")
-        make = imported.group if module == "operations" else None
-        command: click.Command = make(cmd_name, about) if make else getattr(imported, cmd_name.replace("-", "_"))
+        by_hand = module != "operations"
+        command: click.Command = (
+            getattr(imported, cmd_name.replace("-", "_")) if by_hand else imported.group(cmd_name, about)
+        )
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002  # click's signature
@@ -126,19 +128,17 @@ def main() -> None:
 
 def _message(error: click.ClickException | LeaderboardError, arguments: Sequence[str]) -> str:
     match error:
-        case click.exceptions.NoArgsIsHelpError():
-            return error.format_message()
-        case click.UsageError():
-            path = error.ctx.command_path if error.ctx is not None else "leaderboard"
+        case click.UsageError() if not isinstance(error, click.exceptions.NoArgsIsHelpError):
+            path = error.ctx.command_path if error.ctx else "leaderboard"
             return f"{path}: {error.format_message()}\nSee {path} --help"
+        case click.ClickException():
+            return error.format_message()
         case InvalidFields():
             return _fields_problem(error, arguments)
         case NoDatabase() | NoStore():
             return f"{error.message} ({error.reason})"
-        case LeaderboardError():
-            return error.message
         case _:
-            return error.format_message()
+            return error.message
 
 
 def _fail(message: str) -> int:

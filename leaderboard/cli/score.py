@@ -16,17 +16,7 @@ import click
 from leaderboard import formats, scoring, statistics
 from leaderboard.campaigns.rules import checked_beta
 from leaderboard.cli import options
-from leaderboard.cli.options import (
-    aligned,
-    csv_text,
-    defined,
-    figure,
-    json_text,
-    named,
-    option,
-    progress_bar,
-    refuse_if,
-)
+from leaderboard.cli.options import aligned, csv_text, defined, figure, json_text, named, option, refuse_if
 from leaderboard.cli.trec_eval import printed_under_own_names, trec_lines
 from leaderboard.errors import BadInput, NotFound
 from leaderboard.evaluations.rules import lacks
@@ -110,11 +100,11 @@ def score(explain: str | None, **values: Any) -> None:
         wanted = tuple(measure.at_relevance(asked.level) for measure in parse_all(names))
     runs = _scored(asked, wanted, setting)
     if asked.layout == "trec_eval":
-        how: Any = {name: values[name] for name in ("level", "compat", "per_query")}
+        how: Any = {"level": asked.level, "compat": asked.compat, "per_query": asked.per_query}
         text = "".join(line for run in runs for line in trec_lines(run.scored, run.tag, request, **how))
     elif baseline is not None:
         tables = {measure: _compared(runs, measure, baseline, asked.seed) for measure in wanted}
-        text = COMPARISONS[asked.layout](runs, tables)
+        text = _comparison(asked.layout, runs, tables)
     elif asked.layout == "json":
         of_setting = {name: getattr(setting, name) for name in ("beta", "compat", "documents", "no_relevant")}
         documents = [_document(run, wanted, asked.per_query) for run in runs]
@@ -142,7 +132,7 @@ def _baseline(asked: SimpleNamespace) -> str | None:
 
 def _scored(asked: SimpleNamespace, wanted: Sequence[Measure], setting: Setting) -> list[ScoredRun]:
     """The runs' figures, in their order; says on stderr what was left out, and first which option a measure lacks."""
-    has_file: Any = {name: getattr(asked, name) is not None for name in ("known", "subtopics")}
+    has_file = {"known": asked.known is not None, "subtopics": asked.subtopics is not None}
     for measure in wanted:
         if missing := lacks(measure, documents=asked.documents, beta=setting.beta, **has_file):
             raise BadInput(f"{measure} needs {' and '.join(OPTION[need] for need in missing)}")
@@ -151,7 +141,7 @@ def _scored(asked: SimpleNamespace, wanted: Sequence[Measure], setting: Setting)
         known=None if asked.known is None else formats.read_judgments(asked.known, name=str(asked.known)),
         zero_without_relevant=asked.layout == "trec_eval",
     )  # fmt: skip
-    cut: Any = {name: getattr(asked, name) for name in ("threshold", "depth", "judged_only")}
+    cut: Any = {"threshold": asked.threshold, "depth": asked.depth, "judged_only": asked.judged_only}
     scored = []
     for path, run in zip(map(str, asked.runs), read_runs(asked.runs), strict=True):
         strange -= set(run.queries)
@@ -260,21 +250,6 @@ def _means(runs: Sequence[ScoredRun], measure: Measure) -> dict[str, float | Non
     return {run.name: defined(run.scored.results[measure].mean) for run in runs}
 
 
-def _compared_csv(runs: Sequence[ScoredRun], tables: Tables) -> str:
-    """For programs: a row for each measure and run with every digit; what is undefined is empty, with its reason."""
-    records = [record for each in tables.items() for record in _records(runs, *each)]
-    return csv_text([COMPARISON_COLUMNS, *(map(record.get, COMPARISON_COLUMNS) for record in records)])
-
-
-def _compared_json(runs: Sequence[ScoredRun], tables: Tables) -> str:
-    """For programs: everything that is known of each comparison; what is undefined is null, with its reason."""
-    measures = {
-        str(measure): {"direction": measure.direction, "means": _means(runs, measure), **asdict(table)}
-        for measure, table in tables.items()
-    }
-    return json_text({"baseline": next(iter(tables.values())).baseline, "measures": measures})
-
-
 def _records(
     runs: Sequence[ScoredRun], measure: Measure, table: statistics.ComparisonTable
 ) -> Iterator[dict[str, Any]]:
@@ -296,12 +271,20 @@ def _records(
         yield record | {"baseline": table.baseline, "baseline_mean": means[table.baseline]}
 
 
-def _compared_table(runs: Sequence[ScoredRun], tables: Tables) -> str:
-    """For people: a table a measure, with a column for each run."""
+def _comparison(layout: str, runs: Sequence[ScoredRun], tables: Tables) -> str:
+    """For people a table a measure, with a column for each run. For programs everything that is known of each
+    comparison, with every digit: what is undefined is empty (csv) or null, with its reason.
+    """
+    if layout == "json":
+        measures = {
+            str(measure): {"direction": measure.direction, "means": _means(runs, measure), **asdict(table)}
+            for measure, table in tables.items()
+        }
+        return json_text({"baseline": next(iter(tables.values())).baseline, "measures": measures})
+    if layout == "csv":
+        records = (record for each in tables.items() for record in _records(runs, *each))
+        return csv_text([COMPARISON_COLUMNS, *(map(record.get, COMPARISON_COLUMNS) for record in records)])
     return "\n".join("".join(f"{line}\n" for line in _section(runs, *each)) for each in tables.items())
-
-
-COMPARISONS = {"table": _compared_table, "csv": _compared_csv, "json": _compared_json}
 
 
 def _section(runs: Sequence[ScoredRun], measure: Measure, table: statistics.ComparisonTable) -> Iterator[str]:
@@ -339,7 +322,7 @@ def setting_of(asked: Mapping[str, Any]) -> Setting:
 
 def read_runs(paths: Sequence[Path]) -> Iterator[formats.Run]:
     """The runs of files, one after the other, with a bar while they are long. Raises BadInput with file and lines."""
-    with progress_bar(paths) as opened:
+    with options.progress_bar(paths) as opened:
         for path in paths:
             yield formats.read_run(opened(path), name=str(path))
 

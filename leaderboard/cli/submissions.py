@@ -174,7 +174,8 @@ def _send(client: Client, evaluation: Place, runs: Sequence[Path], wait: float, 
                 run = client.submit(str(evaluation), path, tell=bar, **fields)
         except LeaderboardError as error:
             statuses.append(_say_refused(path, error))
-            if isinstance(error, Unavailable) or _status(error) in OF_ALL or _is_asked(error):
+            status = getattr(error, "http_status", error.status)  # the server's, or what it would be
+            if isinstance(error, Unavailable) or status in OF_ALL or _is_asked(error):
                 if unsent := runs[position + 1 :]:
                     click.echo(f"not sent either: {named([*map(str, unsent)])}", err=True)
                 break
@@ -184,10 +185,6 @@ def _send(client: Client, evaluation: Place, runs: Sequence[Path], wait: float, 
             sent.append((path, run["id"]))
             click.echo(f"{path}: submission {run['id']}, SHA-256 {run['receipt']}")
     return max([*statuses, *_outcomes(client, sent, wait)])
-
-
-def _status(error: LeaderboardError) -> int:
-    return getattr(error, "http_status", error.status)  # the server's, or what it would be
 
 
 def _is_asked(error: LeaderboardError) -> bool:
@@ -227,8 +224,7 @@ def _outcomes(client: Client, sent: Sequence[tuple[Path, int]], wait: float) -> 
             bar(1)
     rows: list[list[str]] = []
     for path, run in runs:
-        message = _unscored(run, path, wait)
-        if message:
+        if message := _unscored(run, path, wait):
             click.echo(message, err=True)
         else:
             results = client.results(run["id"])

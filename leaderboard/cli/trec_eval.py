@@ -19,6 +19,7 @@ GRADES_SHOWN = 10
 BEFORE_GRADES = frozenset(ALL_TREC[: ALL_TREC.index("P") + 1])  # printed above a query's grades; all others below
 SUMMARY_ONLY = frozenset({"num_q", "gm_map", "gm_bpref"})  # printed over all queries, not for each
 LARGEST_DIGIT = 9
+REQUEST = re.compile(r"(\w+)(?:\.[0-9p.,=eE+-]+)?")  # of its -m: a name, and parameters such as those of P.5,10
 
 Compat = Literal[9, 10]
 
@@ -89,7 +90,7 @@ def printed_under_own_names(text: str, compat: Compat, level: int) -> TrecReques
     our name: trec_eval's does not show the level. Raises UnknownMeasure.
     """
     names, extras = _without_extras(text.split(), compat)
-    trec = [name for name in names if name in ALL_TREC or _has_parameters(name)]
+    trec = [name for name in names if (request := REQUEST.fullmatch(name)) and request[1] in ALL_TREC]
     # Looked up by trec_eval's names, not by our measures: some of its names are the same measure.
     named = {printed.name: printed for name in trec for printed in requested([name])}
     own: dict[str, Printed] = {}
@@ -172,12 +173,6 @@ def _without_extras(wanted: Iterable[str], compat: Compat) -> tuple[list[str], T
         measures = BUNDLES.get(each, (each,) if name not in ("runid", "relstring") else ())
         names += [measure for measure in measures if compat == 10 or measure == each or measure not in NEW_IN_10]
     return names, TrecRequest((), run_name, grades)
-
-
-def _has_parameters(request: str) -> bool:
-    """Whether it is a name of trec_eval with parameters as its -m takes them, such as P.5,10."""
-    name, _, parameters = request.partition(".")
-    return name in ALL_TREC and re.fullmatch(r"[0-9p.,=eE+-]+", parameters) is not None
 
 
 def _base(name: str) -> str:
