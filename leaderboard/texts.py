@@ -10,14 +10,19 @@ from leaderboard.errors import InvalidFields
 from leaderboard.formats.plain_text import TURNING
 
 LONGEST_URL = 500
-LAYOUT = "\t\n\r"
+LAYOUT = "\t\n\r"  # the control characters that a text of several lines may hold
+
+
+def is_broken(text: str, allowed: str = LAYOUT) -> bool:
+    """Whether it holds a control character, or half of a character that is written in two."""
+    return any(unicodedata.category(character) in {"Cc", "Cs"} and character not in allowed for character in text)
 
 
 def text_problem(text: str, longest: int) -> str | None:
     """What is wrong with a text, in words; None when nothing is."""
     if len(text.strip()) > longest:
         return f"use at most {longest:,} characters"
-    if any(unicodedata.category(character) in {"Cc", "Cs"} and character not in LAYOUT for character in text):
+    if is_broken(text):
         return "this text holds a character that can't be kept or shown; type it again without"
     if TURNING.search(text):
         return "this text holds a character that turns the order of writing around; type it again without"

@@ -15,7 +15,7 @@ import dataclasses
 import datetime as dt
 import tomllib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -52,12 +52,8 @@ from leaderboard.web.sessions import known_browser, local, sign_in, sign_out, si
 
 T = TypeVar("T")
 
-blueprint = Blueprint("auth", __name__)
-reset_blueprint = Blueprint("resets", __name__, url_prefix="/password")
-identity_blueprint = Blueprint("identities", __name__)
-account_blueprint = Blueprint("account", __name__, url_prefix="/account")
-token_blueprint = Blueprint("tokens", __name__, url_prefix="/account/tokens")
-address_blueprint = Blueprint("addresses", __name__, url_prefix="/account")
+blueprint = Blueprint("account", __name__)
+form_at = partial(blueprint.route, methods=["GET", "POST"])
 
 MAIL_ADDRESS = {"autocomplete": "email", "type": "email"}
 CURRENT, USERNAME = {"autocomplete": "current-password"}, {"autocomplete": "username"}
@@ -109,9 +105,9 @@ def _count_mail(address: str, kind: MailKind) -> None:
     _count(MAIL, kind=kind, to=token_hash(email_key(address)))
 
 
-def _write(change: Callable[..., T], *values: Any, **more: Any) -> T:
-    """What a write to the reader's own account gives, in a transaction of its own."""
-    with writing() as database_session:
+def _write(change: Callable[..., T], *values: Any, form: Form | None = None, **more: Any) -> T:
+    """What a write to the reader's own account gives, in a transaction of its own. form: what it checks, too."""
+    with writing() as database_session, form.checked_with() if form else nullcontext():
         return change(database_session, actor(), database_session.get_one(User, current_user.id), *values, **more)
 
 
@@ -126,7 +122,7 @@ def _done(words: str, then: str = "account.show") -> ResponseReturnValue:
     return redirect(url_for(then))
 
 
-@blueprint.route("/login", methods=["GET", "POST"])
+@form_at("/login")
 def log_in() -> ResponseReturnValue:
     form = LogInForm(data={"next": request.args.get("next", "")})
 
@@ -138,7 +134,7 @@ def log_in() -> ResponseReturnValue:
     return answered(form, "auth/log_in.html", enter)
 
 
-@blueprint.route("/register", methods=["GET", "POST"])
+@form_at("/register")
 def register() -> ResponseReturnValue:
     form = RegisterForm(data={"next": request.args.get("next", "")})
 
@@ -179,7 +175,7 @@ def counted_account(form: NameForm, password: str | None) -> accounts.NewAccount
 @blueprint.post("/logout")
 def log_out() -> ResponseReturnValue:
     sign_out()
-    return _done("You are logged out.", "auth.log_in")
+    return _done("You are logged out.", "account.log_in")
 
 
 class ForgottenForm(Form):
@@ -195,7 +191,7 @@ class ResetForm(Form):
     password = _new_password("New password", "You are logged out wherever you are logged in.")
 
 
-@reset_blueprint.route("/forgotten", methods=["GET", "POST"])
+@form_at("/password/forgotten")
 def forgotten() -> ResponseReturnValue:
     form = ForgottenForm()
 
@@ -204,12 +200,12 @@ def forgotten() -> ResponseReturnValue:
         with writing() as session:
             accounts.ask_for_reset(session, form.text("email"))
         said = on_its_way("If an account has this confirmed address, a link that works for an hour", "it")
-        return _done(said, "auth.log_in")
+        return _done(said, "account.log_in")
 
     return answered(form, "auth/forgotten.html", ask)
 
 
-@reset_blueprint.route("/reset/<token>", methods=["GET", "POST"])
+@form_at("/password/reset/<token>")
 def reset(token: str) -> ResponseReturnValue:
     form = ResetForm()
     with reading() as session:
@@ -220,7 +216,7 @@ def reset(token: str) -> ResponseReturnValue:
         new = accounts.hashed(form.text("password"), user.name, user.email or "")
         with writing() as session:
             accounts.reset_password(session, token, new, now())
-        return _done("Your password is changed. Log in with it.", "auth.log_in")
+        return _done("Your password is changed. Log in with it.", "account.log_in")
 
     return answered(form, "auth/reset.html", change, name=user.name)
 
@@ -302,10 +298,9 @@ def _asking(slug: str) -> Iterator[tuple[Provider, Any]]:
 
     Raises NotFound, or Conflict when that fails or what is asked within.
     """
-    listing: dict[str, tuple[Provider, Any]] = current_app.extensions["providers"]
-    if slug not in listing:
+    if slug not in current_app.extensions["providers"]:
         raise NotFound
-    provider, client = listing[slug]
+    provider, client = current_app.extensions["providers"][slug]
     try:
         metadata = client.load_server_metadata()
         if metadata.get("issuer") != provider.issuer:
@@ -334,16 +329,14 @@ def finish(slug: str) -> Proven:
 
 
 def _client(slug: str, provider: Provider) -> Any:
+    scope = " ".join(dict.fromkeys(["openid", *provider.scope.split()]))
     client = FlaskOAuth2App(
         FlaskIntegration(slug),
         name=slug,
         client_id=provider.client_id,
         client_secret=provider.client_secret,
         server_metadata_url=f"{provider.issuer.rstrip('/')}/.well-known/openid-configuration",
-        client_kwargs={
-            "scope": " ".join(dict.fromkeys(["openid", *provider.scope.split()])),
-            "code_challenge_method": "S256",
-        },
+        client_kwargs={"scope": scope, "code_challenge_method": "S256"},
     )
     hosts = frozenset({urlsplit(provider.issuer).netloc.lower(), *map(str.lower, provider.hosts)})
     client.client_cls = partial(_Fetching, hosts)
@@ -366,33 +359,31 @@ PROVEN, NEXT = "proven identity", "after the log-in"
 PROVEN_SECONDS = 600.0
 
 
-@identity_blueprint.get("/login/with/<provider>")
+@blueprint.get("/login/with/<provider>")
 def begin(provider: str) -> ResponseReturnValue:
     session[NEXT] = local(request.args.get("next"), url_for("account.show"))
     with _asking(provider) as (_, client):
-        answer: ResponseReturnValue = client.authorize_redirect(
-            f"{config().site_url}{url_for('identities.back', provider=provider)}"
-        )
+        back_here = f"{config().site_url}{url_for('account.back', provider=provider)}"
+        answer: ResponseReturnValue = client.authorize_redirect(back_here)
     return answer
 
 
-@identity_blueprint.get("/login/with/<provider>/back")
+@blueprint.get("/login/with/<provider>/back")
 def back(provider: str) -> ResponseReturnValue:
     proven = finish(provider)
-    if current_user.is_authenticated:
-        _keep(proven)
-        return redirect(url_for("identities.link"))
-    with writing() as database_session:
-        user = accounts.log_in(database_session, proven.issuer, proven.subject, now())
-    if user is None:
-        _keep(proven)
-        return redirect(url_for("identities.register_identity"))
+    user = None
+    if not current_user.is_authenticated:
+        with writing() as database_session:
+            user = accounts.log_in(database_session, proven.issuer, proven.subject, now())
+    if user is None:  # kept in the signed cookie, until they say what to do with it
+        session[PROVEN] = {**dataclasses.asdict(proven), "at": now().timestamp()}
+        return redirect(url_for("account.link" if current_user.is_authenticated else "account.register_identity"))
     then = local(session.get(NEXT), url_for("account.show"))
     sign_in(user)
     return redirect(then)
 
 
-@identity_blueprint.route("/register/with", methods=["GET", "POST"])
+@form_at("/register/with")
 def register_identity() -> ResponseReturnValue:
     proven = _proven()
     form = NameForm(data={"name": proven.name})
@@ -406,21 +397,20 @@ def register_identity() -> ResponseReturnValue:
     return answered(form, "auth/register_with.html", enter, checks=True, title=proven.title)
 
 
-@identity_blueprint.route("/account/identities/link", methods=["GET", "POST"])
+@form_at("/account/identities/link")
 @signed_in
 def link() -> ResponseReturnValue:
     proven = _proven()
-    title = proven.title
 
     def add() -> ResponseReturnValue:
-        _write(accounts.link_identity, proven.issuer, proven.subject, title)
+        _write(accounts.link_identity, proven.issuer, proven.subject, proven.title)
         session.pop(PROVEN, None)
-        return _done(f"{title} logs in to this account now.")
+        return _done(f"{proven.title} logs in to this account now.")
 
-    return answered(ProofForm(), "account/link.html", add, title=title)
+    return answered(ProofForm(), "account/link.html", add, title=proven.title)
 
 
-@identity_blueprint.route("/account/identities/<int:identity>/remove", methods=["GET", "POST"])
+@form_at("/account/identities/<int:identity>/remove")
 @signed_in
 def remove(identity: int) -> ResponseReturnValue:
     def take_away() -> ResponseReturnValue:
@@ -428,11 +418,6 @@ def remove(identity: int) -> ResponseReturnValue:
         return _done("This identity no longer logs in to your account.")
 
     return answered(ProofForm(), "account/unlink.html", take_away)
-
-
-def _keep(proven: Proven) -> None:
-    """Keeps who somebody is elsewhere in the signed cookie, until they say what to do with it."""
-    session[PROVEN] = {**dataclasses.asdict(proven), "at": now().timestamp()}
 
 
 def _proven() -> Proven:
@@ -462,11 +447,11 @@ class ProofForm(Form):
         """
         session = current_user.session
         if not self.asks_password:
-            if now() - session.created_at > FRESH:
-                raise ValidationError(
-                    "log out and in again, then do this within ten minutes: there is no password to ask for"
-                )
-            return
+            if now() - session.created_at <= FRESH:
+                return
+            raise ValidationError(
+                "log out and in again, then do this within ten minutes: there is no password to ask for"
+            )
         # Whoever guesses at the account from elsewhere must not keep its owner, who is logged in, from what is theirs.
         # The moment tells its session from an older one that had this number.
         here = KnownBrowser(current_user.id, f"with session {session.id} of {session.created_at.isoformat()}")
@@ -481,20 +466,25 @@ class PasswordForm(ProofForm):
         "New password", "You stay logged in here and are logged out everywhere else, and your API tokens stop working."
     )
 
+    def validate_password(self, field: PasswordField) -> None:
+        """By the two texts, so that it tells nothing of the password in use to who does not know it."""
+        if field.data and field.data == self.text("current"):
+            raise ValidationError("this is the current password: choose another one")
 
-@account_blueprint.get("/")
+
+@blueprint.get("/account/")
 @signed_in
 def show() -> ResponseReturnValue:
     with reading() as session:
-        account = reads.account(session, actor(), now())
-        sessions = reads.open_sessions(session, current_user.id, now(), current_user.session.id)
-        tokens = reads.tokens_of(session, current_user.id, now())
-    return render_template(
-        "account/show.html", account=account, sessions=sessions, this=current_user.session.id, tokens=tokens
-    )
+        page = {
+            "account": reads.account(session, actor(), now()),
+            "sessions": reads.open_sessions(session, current_user.id, now(), current_user.session.id),
+            "tokens": reads.tokens_of(session, current_user.id, now()),
+        }
+    return render_template("account/show.html", **page, this=current_user.session.id)
 
 
-@account_blueprint.route("/password", methods=["GET", "POST"])
+@form_at("/account/password")
 @signed_in
 def password() -> ResponseReturnValue:
     form = PasswordForm()
@@ -503,14 +493,13 @@ def password() -> ResponseReturnValue:
         user = _user()
         with form.checked_with():
             new = accounts.hashed(form.text("password"), user.name, user.email or "")
-        token = _write(accounts.set_password, new, staying=current_user.session.id)
-        stay_signed_in(token)
+        stay_signed_in(_write(accounts.set_password, new, staying=current_user.session.id))
         return _done("Your password is changed.")
 
     return answered(form, "account/password.html", change, checks=True)
 
 
-@account_blueprint.route("/close", methods=["GET", "POST"])
+@form_at("/account/close")
 @signed_in
 def close() -> ResponseReturnValue:
     with reading() as session:
@@ -524,21 +513,17 @@ def close() -> ResponseReturnValue:
     return answered(ProofForm(), "account/close.html", finish_account, needed=needed)
 
 
-@account_blueprint.post("/sessions/<int:session_id>/end")
+@blueprint.post("/account/sessions/<int:session_id>/end")
 @signed_in
 def end_session(session_id: int) -> ResponseReturnValue:
     _write(accounts.log_out, session_id)
-    if session_id == current_user.session.id:
-        sign_out()
-        return redirect(url_for("auth.log_in"))
     return _done("That browser is logged out.")
 
 
-@account_blueprint.post("/sessions/end")
+@blueprint.post("/account/sessions/end")
 @signed_in
 def end_sessions() -> ResponseReturnValue:
-    token = _write(accounts.end_sessions, staying=current_user.session.id)
-    stay_signed_in(token)
+    stay_signed_in(_write(accounts.end_sessions, staying=current_user.session.id))
     return _done("You are logged out everywhere but here.")
 
 
@@ -558,7 +543,7 @@ class TokenForm(ProofForm):
     days = RadioField("Lasts", choices=LASTS, coerce=int, default=90)
 
 
-@token_blueprint.route("/new", methods=["GET", "POST"])
+@form_at("/account/tokens/new")
 @signed_in
 def new() -> ResponseReturnValue:
     form = TokenForm()
@@ -567,17 +552,14 @@ def new() -> ResponseReturnValue:
         boxes = {Scope.SUBMIT: form.submit_runs, Scope.MANAGE: form.manage, Scope.ORGANISE: form.organise}
         scopes = [scope for scope, box in boxes.items() if box.data]
         name, days = form.text("name"), form.days.data or None
-        with writing() as session, form.checked_with():
-            user = session.get_one(User, current_user.id)
-            token = accounts.make_token(session, actor(), user, name, scopes, days=days, now=now())
+        token = _write(accounts.make_token, name, scopes, form=form, days=days, now=now())
         # Shown in the answer itself: a redirect would have to keep it somewhere.
-        page = render_template("account/token.html", token=token, name=name)
-        return page, {"Cache-Control": "no-store"}
+        return render_template("account/token.html", token=token, name=name), {"Cache-Control": "no-store"}
 
     return answered(form, "account/new_token.html", make, checks=True)
 
 
-@token_blueprint.post("/<int:api_token>/revoke")
+@blueprint.post("/account/tokens/<int:api_token>/revoke")
 @signed_in
 def revoke(api_token: int) -> ResponseReturnValue:
     with writing() as session:
@@ -599,7 +581,7 @@ class MailForm(Form):
     )
 
 
-@address_blueprint.route("/email", methods=["GET", "POST"])
+@form_at("/account/email")
 @signed_in
 def change() -> ResponseReturnValue:
     form = AddressForm()
@@ -608,14 +590,13 @@ def change() -> ResponseReturnValue:
         address = form.text("email").strip()
         if address and not form.errors:
             _count_mail(address, MailKind.CONFIRMATION)
-        with writing() as session, form.checked_with():
-            accounts.change_address(session, actor(), session.get_one(User, current_user.id), address)
+        _write(accounts.change_address, address, form=form)
         return _done(on_its_way("A link", address) if address else "Your account has no address any more.")
 
     return answered(form, "account/email.html", save, checks=True)
 
 
-@address_blueprint.post("/email/send")
+@blueprint.post("/account/email/send")
 @signed_in
 def send_again() -> ResponseReturnValue:
     waiting = _user().unconfirmed_email
@@ -624,7 +605,7 @@ def send_again() -> ResponseReturnValue:
     return _done(on_its_way("Another link", _write(accounts.send_confirmation)))
 
 
-@address_blueprint.get("/email/confirm/<token>")
+@blueprint.get("/account/email/confirm/<token>")
 @signed_in
 def confirmation(token: str) -> ResponseReturnValue:
     with reading() as session:
@@ -632,7 +613,7 @@ def confirmation(token: str) -> ResponseReturnValue:
     return render_template("account/confirm.html", address=link.address, token=token)
 
 
-@address_blueprint.post("/email/confirm/<token>")
+@blueprint.post("/account/email/confirm/<token>")
 @signed_in
 def confirm(token: str) -> ResponseReturnValue:
     with writing() as session:
@@ -640,7 +621,7 @@ def confirm(token: str) -> ResponseReturnValue:
     return _done(f"{user.email} is confirmed.")
 
 
-@address_blueprint.route("/mail", methods=["GET", "POST"])
+@form_at("/account/mail")
 @signed_in
 def choose() -> ResponseReturnValue:
     user = _user()

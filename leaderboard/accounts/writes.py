@@ -324,11 +324,11 @@ def authenticate(
         )
     # By what was typed: counted together, guesses at a name would tell by a wait which address is the same account's.
     account = f"account {email_key(name) if '@' in normalised(name) else name_key(name)}"
-    known = browser if browser is not None and user is not None and browser.user_id == user.id else None
+    known = browser if browser and user and browser.user_id == user.id else None
     counted = count_log_in(database, account, address, now, known)
-    stored = user.password_hash if user is not None else None
+    stored = user and user.password_hash
     right = _is_of(stored or OF_NOBODY, password)
-    if user is None or stored is None or not right:
+    if not (user and stored and right):
         raise BadInput(WRONG)
     newer = hasher.hash(password) if hasher.check_needs_rehash(stored) else stored
     with database.write() as session:

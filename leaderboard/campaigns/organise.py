@@ -6,12 +6,10 @@ Who organises a campaign, which teams know of a private one, and who may make ca
 """
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 from flask import Blueprint, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
-from sqlalchemy.orm import Session
 
 from leaderboard.campaigns import api, inputs, reads
 from leaderboard.campaigns import writes as campaigns
@@ -21,9 +19,9 @@ from leaderboard.declared.inputs import Inputs, checked
 from leaderboard.errors import InvalidFields, LeaderboardError, NotFound, TooManyAttempts, Unconfirmed
 from leaderboard.evaluations.reads import Mend, left_to_do, readiness
 from leaderboard.metrics import Family, families
-from leaderboard.web.context import actor, read
+from leaderboard.web.context import actor, read, writing
 from leaderboard.web.forms import Declared, declared, done, filled, form_page, saved
-from leaderboard.web.organise import campaign_here, organised, settings_change
+from leaderboard.web.organise import organised, settings_change
 from leaderboard.web.sessions import signed_in
 
 rooms_blueprint = Blueprint("organise", __name__, url_prefix="/organise")
@@ -81,8 +79,9 @@ def new() -> ResponseReturnValue:
         raise NotFound
     form = NewForm()
 
-    def make(session: Session) -> tuple[str, str]:
-        made = campaigns.create_campaign(session, actor(), **form.sent())
+    def make() -> tuple[str, str]:
+        with writing() as session:
+            made = campaigns.create_campaign(session, actor(), **form.sent())
         return f"{made.title} is made. Next: its first evaluation.", url_for("organise.campaign", campaign=made.slug)
 
     return _answer(form, make)
@@ -96,8 +95,7 @@ def settings(campaign: str) -> ResponseReturnValue:
     locks = (*PRIOR_FIELDS, "no_relevant") if page.locked_at is not None else ()
     for name in (*locks, *(["shut_out"] if page.values["visibility"] != Visibility.PUBLIC else [])):
         del form[name]
-    own = partial(campaign_here, campaign=campaign)
-    return _answer(form, settings_change(form, page.values, own, campaigns.change_campaign), page)
+    return _answer(form, settings_change(form, page.values, campaigns.change_campaign), page)
 
 
 @blueprint.post("/<campaign>/archive")
@@ -126,9 +124,7 @@ def _asked() -> str:
     return asked
 
 
-def _answer(
-    form: Declared, change: Callable[[Session], tuple[str, str]], page: Page | None = None
-) -> ResponseReturnValue:
+def _answer(form: Declared, change: Callable[[], tuple[str, str]], page: Page | None = None) -> ResponseReturnValue:
     """The page; or what saving it answers, unless a button was used that searches or adds a measure."""
     asked, words = _asked(), request.form.get("find", "")
     if (added := asked.removeprefix("add ")) != asked:

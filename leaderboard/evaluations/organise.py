@@ -27,9 +27,9 @@ from leaderboard.judgments.organise import read_stored
 from leaderboard.moments import moment_in_words
 from leaderboard.numbers import counted
 from leaderboard.web import uploads
-from leaderboard.web.context import actor, read, reading
+from leaderboard.web.context import read, reading
 from leaderboard.web.forms import Declared, Form, declared, done, filled, form_page, saved
-from leaderboard.web.organise import campaign_here, changed_here, evaluation_here, organised, settings_change
+from leaderboard.web.organise import change_here, changed_here, evaluation_here, organised, settings_change
 from leaderboard.web.security import csrf
 
 blueprint = Blueprint("organise_evaluations", __name__, url_prefix="/organise")
@@ -44,11 +44,7 @@ NewForm, SettingsForm, CloneForm = map(declared, MODELS)
 def new(campaign: str) -> ResponseReturnValue:
     form = NewForm()
 
-    def make(session: Session) -> tuple[str, str]:
-        own = campaign_here(session, campaign)
-        return _made(campaign, evaluations.create_evaluation(session, actor(), own, **form.sent()))
-
-    return _answer(form, make)
+    return _answer(form, lambda: _made(campaign, "", evaluations.create_evaluation, **form.sent()))
 
 
 @blueprint.route("/<campaign>/<evaluation>/settings", methods=["GET", "POST"])
@@ -56,8 +52,7 @@ def new(campaign: str) -> ResponseReturnValue:
 def settings(campaign: str, evaluation: str) -> ResponseReturnValue:
     page = read(reads.evaluation_settings, campaign, evaluation)
     form = _filled(SettingsForm, page.values)
-    change = settings_change(form, page.values, evaluation_here, evaluations.change_evaluation)
-    return _answer(form, change, page)
+    return _answer(form, settings_change(form, page.values, evaluations.change_evaluation), page)
 
 
 @blueprint.route("/<campaign>/<evaluation>/clone", methods=["GET", "POST"])
@@ -69,8 +64,8 @@ def clone(campaign: str, evaluation: str) -> ResponseReturnValue:
         proposed = evaluations.next_year(session, evaluation_here(session))
     form = _filled(CloneForm, {**page.values, **proposed, "draft": True, "with_queries": False})
 
-    def make(session: Session) -> tuple[str, str]:
-        return _made(campaign, evaluations.clone_evaluation(session, actor(), evaluation_here(session), **form.sent()))
+    def make() -> tuple[str, str]:
+        return _made(campaign, evaluation, evaluations.clone_evaluation, **form.sent())
 
     return _answer(form, make, page, cloned=True)
 
@@ -82,7 +77,9 @@ def remove(campaign: str, evaluation: str) -> ResponseReturnValue:
     return done(lambda: api.remove_evaluation(campaign, evaluation), "The evaluation is removed.", address, back)
 
 
-def _made(campaign: str, made: Evaluation) -> tuple[str, str]:
+def _made(campaign: str, evaluation: str, make: Callable[..., Evaluation], **settings: Any) -> tuple[str, str]:
+    """Makes an evaluation of the campaign, or of another evaluation of it; what is said of it, and where it is."""
+    made = change_here(campaign, evaluation, make, **settings)
     address = url_for("organise.evaluation", campaign=campaign, evaluation=made.slug)
     return f"{made.title} is made. What it still lacks stands below.", address
 
@@ -98,7 +95,7 @@ def _filled(form: type[Declared], values: Mapping[str, Any]) -> Declared:
 
 
 def _answer(
-    form: Declared, change: Callable[[Session], tuple[str, str]], page: Page | None = None, *, cloned: bool = False
+    form: Declared, change: Callable[[], tuple[str, str]], page: Page | None = None, *, cloned: bool = False
 ) -> ResponseReturnValue:
     """The page; or what saving it answers, unless the button was used that only shows the dates in UTC."""
     values = {name: form.text(name) for name in ("time_zone", *evaluations.DATES)}

@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 from leaderboard.accounts.models import User
 from leaderboard.audit.writes import present
 from leaderboard.config import MailServer
-from leaderboard.db import Database, clock, insert_unless_there, locked
+from leaderboard.db import Database, clock, insert_unless_there, locked, snapshot
 from leaderboard.errors import BadInput, Conflict, NoDatabase, Unavailable
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.mail.letters import receiver, written
@@ -253,5 +253,5 @@ def list_mails(session: Session, now: dt.datetime, *, every: bool = False) -> li
             "waits": True,
         }
         state = next(name for name, holds in states.items() if holds)
-        listed.append(ListedMail(mail.id, mail.kind, to, mail.created_at, state, mail.failure))
+        listed.append(snapshot(ListedMail, mail, to=to, state=state))
     return listed

@@ -33,8 +33,13 @@ def list_measures() -> tuple[MeasureEntry, ...]:
 @get("/measures/<name>")
 def measure(name: str) -> MeasureEntry:
     """One measure, by its name or that of trec_eval, with or without parameters."""
+    return _entry(family_of(name))
+
+
+def family_of(name: str) -> Family:
+    """The listed measure behind a name with parameters or a cutoff, ours or trec_eval's. Raises NotFound."""
     try:
-        return _entry(parse(name).family)
+        return parse(name).family
     except UnknownMeasure as error:
         raise NotFound(error.message) from None
 

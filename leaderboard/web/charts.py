@@ -2,6 +2,7 @@
 from another run, query by query; and progress over the periods, one line a system or one a team."""
 
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -37,6 +38,8 @@ PROPERTIES = {
     REST: "--series-rest",
     **{colour: f"--series-{number}" for number, colour in enumerate(SERIES, start=1)},
 }
+
+OUR_COLOUR = re.compile(f'"({"|".join(PROPERTIES)})"')
 
 STYLE: Spec = {
     "background": None,
@@ -106,16 +109,14 @@ def _named(drawn: str, alt: str) -> str:
         label = element.attrib.pop("aria-label", None)
         for attribute in ("role", "aria-roledescription", "aria-hidden", "font-family"):
             element.attrib.pop(attribute, None)
-        for attribute in ("fill", "stroke"):
-            if (colour := element.get(attribute, "")) in PROPERTIES:
-                element.set(attribute, f"var({PROPERTIES[colour]})")
         if label and not len(element):  # of a mark, not of a group of them
             title = ElementTree.Element(f"{{{SVG}}}title")
             title.text = label
             element.insert(0, title)
     root.attrib |= {"role": "img", "aria-label": alt}
     root.attrib.pop("class", None)
-    return ElementTree.tostring(root, encoding="unicode")
+    text = ElementTree.tostring(root, encoding="unicode")
+    return OUR_COLOUR.sub(lambda match: f'"var({PROPERTIES[match[1]]})"', text)
 
 
 HEIGHT = 220  # px, of the plot

@@ -13,6 +13,7 @@ from typing import Any, TypeVar, cast
 
 from flask import Flask, current_app, g, request
 from flask_login import current_user
+from itsdangerous import URLSafeTimedSerializer
 from sqlalchemy.orm import Session
 
 from leaderboard.access import VISITOR, Actor
@@ -60,6 +61,11 @@ def database() -> Database:
 def store() -> RunStore:
     """The run store of the application that answers this request."""
     return cast(RunStore, current_app.extensions["store"])
+
+
+def signer(salt: str) -> URLSafeTimedSerializer:
+    """Signs what the site gives a browser to send back. salt: what it is, so that nothing else passes for it."""
+    return URLSafeTimedSerializer(config().secret_key, salt=salt)
 
 
 def reading() -> AbstractContextManager[Session]:

@@ -260,10 +260,6 @@ class Endpoint:
 ENDPOINTS: list[Endpoint] = []
 
 
-class _Nothing(Inputs):
-    """The body of a request that says all by its address."""
-
-
 def get(address: str, scope: Scope | None = None, **more: Any) -> Callable[[Function], Function]:
     """An endpoint that reads. more: `file` and `command` of the Endpoint."""
     return partial(_add, "GET", address, scope, **more)
@@ -295,7 +291,7 @@ def _answer(endpoint: Endpoint, **places: Any) -> Response:
         require_scope(endpoint.scope)
     parameters = places | _arguments(endpoint)
     if endpoint.method == "POST" and endpoint.form is None:
-        body = _body(endpoint.body or _Nothing)
+        body = _body(endpoint.body or Inputs)
         parameters |= {"body": body} if endpoint.body else {}
     answer = endpoint.function(**parameters)
     return answer if isinstance(answer, Response) else _written(answer, endpoint.status)
@@ -313,10 +309,8 @@ def _written(answer: Any, status: HTTPStatus) -> Response:
 
 def _arguments(endpoint: Endpoint) -> dict[str, Any]:
     """The arguments of the address. Raises InvalidFields for one of another type, and for one that there is not."""
-    twice = {name: ["is given twice"] for name, values in request.args.lists() if len(values) > 1}
-    if twice:
-        raise InvalidFields(twice)
-    read = checked(_model_of(endpoint.name, *endpoint.arguments.items()), request.args.to_dict())
+    asked = _once_each([*request.args.items(multi=True)])
+    read = checked(_model_of(endpoint.name, *endpoint.arguments.items()), asked)
     return {name: getattr(read, name) for name in read.model_fields_set}
 
 
@@ -339,7 +333,9 @@ def _body(kind: type[Inputs]) -> Inputs:
 
 
 def _once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Raises InvalidFields by every name that an object of the body has twice: which one was meant can't be known."""
+    """Raises InvalidFields by every name that an object of the body, or the address, has twice: which was meant can't
+    be known.
+    """
     twice = {name: ["is given twice"] for name, number in Counter(name for name, _ in pairs).items() if number > 1}
     if twice:
         raise InvalidFields(twice)

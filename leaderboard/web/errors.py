@@ -4,8 +4,9 @@ import json
 import logging
 from collections.abc import Mapping, Sequence
 from http import HTTPStatus
+from pathlib import PurePosixPath
 
-from flask import Flask, Response, g, make_response, render_template, request
+from flask import Flask, Response, current_app, g, make_response, render_template, request
 from flask.typing import ResponseReturnValue
 from flask_wtf.csrf import CSRFError
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
@@ -52,34 +53,35 @@ def page(
     retry_seconds: int | None = None,
     fields: Mapping[str, Sequence[str]] | None = None,
 ) -> ResponseReturnValue:
-    """The page; for whoever asked for a file, the same words as text or JSON; for a program of the API, a problem."""
+    """The page; for whoever asked for a file, the same words as text or JSON; for a program of the API, an error as
+    RFC 9457 has it, with the messages of each field beside.
+    """
     heading, words = WORDS.get(status) or (HTTPStatus(status).phrase, "Go back and try again.")
-    headers = retry_after(retry_seconds)
+    words, g.retry_seconds = message or words, retry_seconds
     if request.path.startswith(API):
-        return _problem(status, heading, message or words, fields or {}, headers)
+        content = {
+            "type": "about:blank", "title": heading, "status": status, "detail": words, "instance": request.path,
+            "fields": {**(fields or {})},
+        }  # fmt: skip
+        body = json.dumps(content, ensure_ascii=False, indent=1) + "\n"
+        headers = {"WWW-Authenticate": "Bearer"} if status == HTTPStatus.UNAUTHORIZED else {}
+        return Response(body, status, headers, content_type="application/problem+json")
     if request.path.endswith(".json"):
-        return {"status": status, "error": heading, "message": message or words}, status, headers
+        return {"status": status, "error": heading, "message": words}, status
     if request.path.rpartition(".")[2] in FORMATS:
-        return Response(f"{heading}: {message or words}\n", status, headers, content_type="text/plain; charset=utf-8")
+        return Response(f"{heading}: {words}\n", status, content_type="text/plain; charset=utf-8")
     g.refused = status in ABOUT_THE_FORM  # its title begins with "Error", as that of a refused form
     # What says that the database is away must not ask it who is reading.
     template = "error.html" if status < HTTPStatus.INTERNAL_SERVER_ERROR else "fault.html"
-    context = {"status": status, "heading": heading, "message": message or words}
-    return render_template(template, **context), status, headers
+    form = _form_address() if g.refused and request.method == "POST" else None
+    return render_template(template, status=status, heading=heading, message=words, form=form), status
 
 
-def _problem(
-    status: int, heading: str, words: str, fields: Mapping[str, Sequence[str]], headers: dict[str, str]
-) -> ResponseReturnValue:
-    """An error as RFC 9457 has it, with the messages of each field beside."""
-    content = {
-        "type": "about:blank", "title": heading, "status": status, "detail": words, "instance": request.path,
-        "fields": {name: list(messages) for name, messages in fields.items()},
-    }  # fmt: skip
-    if status == HTTPStatus.UNAUTHORIZED:
-        headers = {**headers, "WWW-Authenticate": "Bearer"}
-    body = json.dumps(content, ensure_ascii=False, indent=1) + "\n"
-    return Response(body, status, headers, content_type="application/problem+json")
+def _form_address() -> str | None:
+    """Where the form that was sent stands: the first page, from the address that it was sent to upwards."""
+    pages, path = current_app.create_url_adapter(request), PurePosixPath(request.path)
+    addresses = map(str, (path, *path.parents[:-1]))
+    return next((address for address in addresses if pages and pages.test(address, "GET")), None)
 
 
 def _refusal(error: LeaderboardError) -> ResponseReturnValue:
@@ -91,15 +93,12 @@ def _refusal(error: LeaderboardError) -> ResponseReturnValue:
     return page(error.status, error.message, error.retry_seconds, error.fields)
 
 
-def retry_after(seconds: int | None) -> dict[str, str]:
-    """The header that says in how many seconds the same may work; none where nobody knows."""
-    return {"Retry-After": str(seconds)} if seconds else {}
-
-
 def _say_when_to_retry(response: Response) -> Response:
-    """Every answer of 503 and 429 says it, whoever made it: an error's page, a form that comes back, `/healthz`."""
-    if response.status_code in RETRY_SECONDS:
-        response.headers.setdefault("Retry-After", str(RETRY_SECONDS[response.status_code]))
+    """Every refusal that waiting helps with says it, whoever made it: an error's page, a form that comes back,
+    `/healthz`.
+    """
+    if seconds := g.get("retry_seconds") or RETRY_SECONDS.get(response.status_code):
+        response.headers.setdefault("Retry-After", str(seconds))
     return response
 
 

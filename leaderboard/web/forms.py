@@ -11,7 +11,6 @@ from flask import flash, g, redirect, render_template, request
 from flask.typing import ResponseReturnValue
 from flask_wtf import FlaskForm
 from pydantic.fields import FieldInfo
-from sqlalchemy.orm import Session
 from wtforms import BooleanField, Field, HiddenField, RadioField, StringField, TextAreaField
 from wtforms.validators import DataRequired
 from wtforms.widgets import DateTimeLocalInput
@@ -19,20 +18,6 @@ from wtforms.widgets import DateTimeLocalInput
 from leaderboard import errors
 from leaderboard.audit.rules import short
 from leaderboard.declared.inputs import MUST_STAY, Inputs, as_text, choices_of, is_required, kinds_of, shown_of
-from leaderboard.web.context import writing
-from leaderboard.web.errors import retry_after
-
-
-class _OurWords:
-    """What WTForms says by itself, in the words of this site."""
-
-    OURS: ClassVar[Mapping[str, str]] = {"Not a valid choice.": "choose one"}
-
-    def gettext(self, words: str) -> str:
-        return self.OURS.get(words, words)
-
-    def ngettext(self, singular: str, many: str, number: int) -> str:
-        return singular if number == 1 else many
 
 
 class Form(FlaskForm):  # type: ignore[misc]  # Flask-WTF has no types
@@ -40,10 +25,6 @@ class Form(FlaskForm):  # type: ignore[misc]  # Flask-WTF has no types
 
     class Meta:
         csrf = False  # security.csrf checks every POST before its view; the page carries the token
-
-        def get_translations(self, _: Any) -> _OurWords:
-            """WTForms asks this for the words of its own messages."""
-            return _OurWords()
 
     form_errors: list[str]
     asked: tuple[str, ...] = ()  # what saving does at once, to be confirmed
@@ -148,7 +129,7 @@ def filled(form: type[Declared], values: Mapping[str, Any]) -> Declared:
 
 
 def saved(
-    change: Callable[[Session], tuple[str, str]], page: Callable[[errors.LeaderboardError], ResponseReturnValue]
+    change: Callable[[], tuple[str, str]], page: Callable[[errors.LeaderboardError], ResponseReturnValue]
 ) -> ResponseReturnValue:
     """What the POST of a form answers: where it leads once the change is made, or the page with what was refused.
 
@@ -156,8 +137,7 @@ def saved(
             or what has to be confirmed, and so undoes it
     """
     try:
-        with writing() as session:
-            said, address = change(session)
+        said, address = change()
     except errors.LeaderboardError as error:
         return page(error)
     flash(said)
@@ -221,11 +201,9 @@ def form_page(
     if isinstance(error, errors.Unconfirmed):
         form.asked = error.effects
         return render_template(template, form=form, **context)
-    if isinstance(error, errors.InvalidFields):
-        form.refuse(error.fields)
-    elif error is not None:
-        form.refuse({"": [error.message]})
+    if error is not None:
+        form.refuse(error.fields or {"": [error.message]})
     status = error.status if error else 400 if form.is_submitted() else 200
     g.refused = status >= HTTPStatus.BAD_REQUEST  # its title begins with "Error" then
-    headers = retry_after(error.retry_seconds if error else None)
-    return render_template(template, form=form, **context), status, headers
+    g.retry_seconds = error.retry_seconds if error else None
+    return render_template(template, form=form, **context), status

@@ -23,6 +23,7 @@ from flask import g, request, url_for
 from flask.typing import ResponseReturnValue
 from sqlalchemy.orm import Session
 
+from leaderboard.access import Actor
 from leaderboard.campaigns.models import Campaign
 from leaderboard.campaigns.reads import Room, room
 from leaderboard.db import locked
@@ -58,21 +59,22 @@ def require_confirmed(
 
 
 def settings_change(
-    form: Declared, values: Mapping[str, Any], find: Callable[[Session], Any], write: Callable[..., object]
-) -> Callable[[Session], tuple[str, str]]:
-    """What saving a form of settings does, which notes what they were when it was opened.
+    form: Declared, values: Mapping[str, Any], write: Callable[..., object]
+) -> Callable[[], tuple[str, str]]:
+    """What saving a form of the settings at hand does, which notes what they were when it was opened.
 
-    values  the settings as they are stored; find: the row that has them, and write: (session, actor, row, **changes)
+    values  the settings as they are stored; write: (session, actor, the campaign or evaluation, **changes)
     """
     if not form.is_submitted():
         form.state.data = state_of(values)
 
-    def change(session: Session) -> tuple[str, str]:
-        row = find(session)
+    def save(session: Session, by: Actor, row: Campaign | Evaluation, **changes: Any) -> None:
         row = locked(session, type(row), row.id)
         refuse_stale(form, {name: getattr(row, name) for name in values})
-        write(session, actor(), row, **form.sent())
-        require_confirmed(session, g.room.campaign, form.confirmed)
+        write(session, by, row, **changes)
+
+    def change() -> tuple[str, str]:
+        change_here(g.room.campaign, g.room.evaluation, save, confirm=form.confirmed, **form.sent())
         return "The settings are changed.", request.path
 
     return change
@@ -122,11 +124,13 @@ def changed_here(
     asks  whether what it does at once is listed and to be confirmed; False after a preview
     """
 
-    def make(session: Session) -> tuple[str, str]:
-        answer = change(session, actor(), evaluation_here(session), *more, **changes)
-        require_confirmed(session, g.room.campaign, not asks or bool(request.form.get("confirm")))
+    campaign, evaluation = g.room.campaign, g.room.evaluation
+
+    def make() -> tuple[str, str]:
+        confirm = not asks or bool(request.form.get("confirm"))
+        answer = change_here(campaign, evaluation, change, *more, confirm=confirm, **changes)
         words = said if isinstance(said, str) else said(answer)
-        return words, url_for(".index", campaign=g.room.campaign, evaluation=g.room.evaluation)
+        return words, url_for(".index", campaign=campaign, evaluation=evaluation)
 
     return saved(make, page)
 

@@ -20,10 +20,11 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property, lru_cache
+from functools import cache, cached_property, lru_cache, partial
 from http import HTTPStatus
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
+from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 import brotli
 from flask import Flask, Response, current_app, g, request, session
@@ -42,12 +43,12 @@ CODINGS: Mapping[str, Callable[[bytes, int], bytes]] = {
     "br": lambda body, level: brotli.compress(body, quality=level),
     "gzip": lambda body, level: gzip.compress(body, level, mtime=0),
 }
-LEVELS = {"br": 4, "gzip": 6}  # of what is sent a few times: brotli's is smaller than gzip's, and takes as long
+LEVEL = 4  # of what is sent a few times
 
 
-def pack(body: bytes, coding: str) -> bytes:
+def pack(body: bytes, coding: str, level: int = LEVEL) -> bytes:
     """The body in one of CODINGS."""
-    return CODINGS[coding](body, LEVELS[coding])
+    return CODINGS[coding](body, level)
 
 
 @lru_cache(maxsize=128)  # there are few programs that read pages, and each sends the same
@@ -117,13 +118,7 @@ def _pack(response: Response) -> Response:
     return response
 
 
-@lru_cache(maxsize=64)
-def _pack_hard(content: bytes, coding: str) -> bytes:
-    return CODINGS[coding](content, 9)
-
-
-if TYPE_CHECKING:
-    from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
+_pack_hard = lru_cache(maxsize=64)(partial(pack, level=9))
 
 
 TABLES = (  # pages that are files too, under the same name with `_file`
@@ -220,14 +215,14 @@ def _size(key: Key, page: Page) -> int:
 class CacheMiddleware:
     """Answers with a page that is kept and still right; has Flask answer everything else, and keeps what it may."""
 
-    def __init__(self, app: Flask, behind: "WSGIApplication") -> None:
+    def __init__(self, app: Flask, behind: WSGIApplication) -> None:
         self.cache = PageCache(app.extensions["config"].kept_bytes)
         self._behind = behind
         self._database: Database = app.extensions["database"]
         self._app = app
         self._cookie = app.config["SESSION_COOKIE_NAME"]
 
-    def __call__(self, environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
+    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         if environ["REQUEST_METHOD"] not in {"GET", "HEAD"} or not self.cache.most_bytes:
             return self._behind(environ, start_response)
         key = (
@@ -259,7 +254,7 @@ class CacheMiddleware:
                 return False  # the session is over, or its visit is to be noted
         return (visited.campaign_id, visited.generation) == page.made_for
 
-    def _ask(self, key: Key, environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
+    def _ask(self, key: Key, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         begun: list[Any] = []
         whole = {**environ, "REQUEST_METHOD": "GET"}  # who asks for the head is told what a page has, its tag too
         answer: Any = self._behind(whole, lambda *what: begun.extend(what))  # type: ignore[arg-type]  # Flask writes by no callable
@@ -278,7 +273,7 @@ class CacheMiddleware:
         return _send(page, environ, start_response)
 
 
-def _send(page: Page, environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
+def _send(page: Page, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
     """The page as the answer to this request: compressed where its reader takes that, or only that it is unchanged."""
     headers = [*page.headers, ("ETag", f'W/"{page.tag}"'), ("Vary", "Accept-Encoding, Cookie")]
     if parse_etags(environ.get("HTTP_IF_NONE_MATCH")).contains_weak(page.tag):

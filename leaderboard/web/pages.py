@@ -17,9 +17,10 @@ from markupsafe import Markup
 
 from leaderboard.accounts.models import User
 from leaderboard.config import folder
-from leaderboard.errors import NoDatabase, NoStore, NotFound, OtherBuild, UnknownMeasure
-from leaderboard.metrics import MEASURES_VERSION, agreements, families, groups, parse
+from leaderboard.errors import NoDatabase, NoStore, NotFound, OtherBuild
+from leaderboard.metrics import MEASURES_VERSION, agreements, families, groups
 from leaderboard.metrics.measure import AGREEMENT
+from leaderboard.web.api import family_of
 from leaderboard.web.context import reading, store
 from leaderboard.web.endpoints import ENDPOINTS, PREFIX
 
@@ -36,17 +37,9 @@ def index() -> ResponseReturnValue:
 def show(name: str) -> ResponseReturnValue:
     listed = {family.name: family for family in (*families(), *agreements())}
     if name not in listed:
-        return redirect(url_for("measures.show", name=_family_of(name)))
+        return redirect(url_for("measures.show", name=family_of(name).name))
     formula = Markup(listed[name].reference.mathml)  # noqa: S704  # made of our own registry's text, and escaped
     return render_template("measures/show.html", family=listed[name], formula=formula)
-
-
-def _family_of(name: str) -> str:
-    """The listed name behind one with parameters or a cutoff, ours or trec_eval's. Raises NotFound."""
-    try:
-        return parse(name).family.name
-    except UnknownMeasure as error:
-        raise NotFound(error.message) from None
 
 
 documents = Blueprint("documents", __name__)

@@ -7,7 +7,6 @@ Security headers of every answer, and the protection of forms against cross-site
 """
 
 import re
-import unicodedata
 from http import HTTPStatus
 from typing import Any
 
@@ -16,8 +15,9 @@ from flask_wtf import CSRFProtect
 from werkzeug.datastructures import MultiDict
 
 from leaderboard.errors import BadInput, NotFound
+from leaderboard.texts import is_broken
 from leaderboard.web.context import config, now
-from leaderboard.web.page_cache import STATIC
+from leaderboard.web.page_cache import A_YEAR, STATIC
 
 # The longest form without a file, which the application gets once it is whole.
 FORM_BYTES = 2**16
@@ -29,19 +29,18 @@ ORGANISED_FORM_BYTES = 2**20
 ORGANISED = ("/organise/", "/api/v1/organise/")
 LONGEST_ADDRESS = 2000  # characters of a path, and of all arguments together
 HOST = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::[0-9]{1,5})?")
-LAYOUT = "\t\n\r"  # the control characters that a text of several lines may hold
 
 
 def require_text(fields: MultiDict[str, str]) -> None:
     """Raises BadInput when a field of a form, by its name or content, holds what can't be kept or shown."""
     for name, value in fields.items(multi=True):
-        if _is_broken(name, "") or _is_broken(value, LAYOUT):
+        if is_broken(name, "") or is_broken(value):
             raise BadInput("The form holds a character that can't be kept or shown. Take it out and send it again.")
 
 
 def require_plain(content: Any) -> None:
     """Raises BadInput when a text anywhere in decoded JSON holds what can't be kept or shown."""
-    if isinstance(content, str) and _is_broken(content, LAYOUT):
+    if isinstance(content, str) and is_broken(content):
         raise BadInput("The body holds a character that can't be kept or shown. Take it out and send it again.")
     if isinstance(content, dict):
         content = [*content, *content.values()]
@@ -66,18 +65,13 @@ def _require_size() -> None:
 
 
 def _require_address() -> None:
-    if len(request.path) > LONGEST_ADDRESS or _is_broken(request.path, ""):
+    if len(request.path) > LONGEST_ADDRESS or is_broken(request.path, ""):
         raise NotFound
     arguments = "".join(text for pair in request.args.items(multi=True) for text in pair)
     if len(arguments) > LONGEST_ADDRESS:
         raise BadInput("This address is too long.")
-    if _is_broken(arguments, ""):
+    if is_broken(arguments, ""):
         raise BadInput("This address holds a character that can't be kept or shown.")
-
-
-def _is_broken(text: str, allowed: str) -> bool:
-    """Whether it holds a control character, or half of a character that is written in two."""
-    return any(unicodedata.category(character) in {"Cc", "Cs"} and character not in allowed for character in text)
 
 
 class _Forms(CSRFProtect):  # type: ignore[misc]  # Flask-WTF has no types
@@ -105,7 +99,6 @@ HEADERS = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
 }
-A_YEAR = 365 * 24 * 3600  # seconds
 
 
 def init_app(app: Flask) -> None:

@@ -14,16 +14,16 @@ from contextlib import suppress
 from typing import Any
 
 from gunicorn.workers import gthread  # type: ignore[import-untyped]  # gunicorn has no types
-from werkzeug.exceptions import ClientDisconnected
+from werkzeug.exceptions import ClientDisconnected, RequestTimeout
 
 from leaderboard.config import Config
 from leaderboard.errors import TooSlow
 from leaderboard.web.security import FORM_BYTES
 
-HEAD_SECONDS = 15.0  # for a head and a form without a file
+# For a head and a form without a file; a closed connection goes on being read: a sender that is cut off never shows the
+# answer.
+HEAD_SECONDS = 15.0
 FREE_SECONDS = 30.0  # of an upload before its speed counts
-UNREAD = struct.pack("ll", 30, 0)  # seconds in which nobody takes a byte of an answer
-LINGER_SECONDS = 10.0  # a closed connection goes on being read: a sender that is cut off never shows the answer
 PIECE = 2**16
 
 gthread.DEFAULT_WORKER_DATA_TIMEOUT = 0.05  # gunicorn's loop waits for first bytes, and no thread
@@ -36,17 +36,17 @@ class Worker(gthread.ThreadWorker):  # type: ignore[misc]  # gunicorn has no typ
 
     def handle(self, connection: Any) -> Any:
         client = connection.sock
-        client.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, UNREAD)
+        # The seconds in which nobody takes a byte of an answer.
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("ll", 30, 0))
         _ends[client] = time.monotonic() + HEAD_SECONDS
         try:
             keeps = super().handle(connection)
             if keeps is False:  # gunicorn closes it, which must not take its loop any time
-                end = _ends[client] = time.monotonic() + LINGER_SECONDS
+                end = _ends[client] = time.monotonic() + HEAD_SECONDS
                 with suppress(OSError):
                     client.shutdown(socket.SHUT_WR)
                     while client.recv(PIECE) and time.monotonic() < end:
                         pass
-                    client.shutdown(socket.SHUT_RDWR)
             return keeps
         finally:
             _ends.pop(client, None)
@@ -88,8 +88,7 @@ def gate(app: Any, config: Config, requests_at_once: int) -> Any:
             return app(environ, start_response)
         form = body.read(size)
         if len(form) < size:
-            start_response("408 Request Timeout", [("Content-Length", "0")])
-            return ()
+            return RequestTimeout()(environ, start_response)
         environ["wsgi.input"] = io.BytesIO(form)
         with slots:
             return app(environ, start_response)
@@ -102,21 +101,19 @@ class _Upload(io.RawIOBase):
 
     def __init__(self, body: Any, size: int, client: socket.socket, config: Config) -> None:
         self._body, self._left, self._client = body, size, client
-        now = time.monotonic()
-        self._seconds_for_a_byte = 1 / (config.upload_bytes_per_second or math.inf)
-        self._end = now + (FREE_SECONDS if config.upload_bytes_per_second else math.inf)
+        now, speed = time.monotonic(), config.upload_bytes_per_second
+        self._seconds_for_a_byte = 1 / (speed or math.inf)
         self._last = now + (config.upload_seconds or math.inf)
-        _ends[client] = min(self._end, self._last)
+        self._end = _ends[client] = now + (FREE_SECONDS if speed else math.inf)
 
     def readinto(self, buffer: Any, /) -> int:
         """Raises TooSlow where it arrives more slowly than the installation takes."""
-        view = memoryview(buffer)
-        size = min(len(view), PIECE, self._left)
+        size = min(len(buffer), PIECE, self._left)
         self._end += size * self._seconds_for_a_byte
         end = _ends[self._client] = min(self._end, self._last)
         data = self._body.read(size)
         if len(data) < size:
             raise TooSlow if end <= time.monotonic() else ClientDisconnected
-        view[:size] = data
+        buffer[:size] = data
         self._left -= size
         return size

@@ -11,7 +11,7 @@ from typing import ParamSpec
 from flask import Flask, Response, after_this_request, g, redirect, request, session, url_for
 from flask.typing import ResponseReturnValue
 from flask_login import LoginManager, UserMixin, current_user, login_user, logout_user
-from itsdangerous import BadData, URLSafeTimedSerializer
+from itsdangerous import BadData
 
 from leaderboard.access import Actor
 from leaderboard.accounts import writes as credentials
@@ -19,11 +19,12 @@ from leaderboard.accounts.models import User
 from leaderboard.accounts.rate_limits import KnownBrowser
 from leaderboard.accounts.reads import OpenSession, open_session
 from leaderboard.accounts.rules import token_hash
-from leaderboard.web.context import config, now, reading, writing
+from leaderboard.web.context import config, now, reading, signer, writing
 
 P = ParamSpec("P")
 
 BROWSER = "leaderboard-browser"  # the cookie that proves, after logging out too, who has logged in with this browser
+SALT = "a browser that has logged in"
 BROWSER_LASTS = dt.timedelta(days=365)
 
 # Looked for in this order: most browsers claim to be those below them, too.
@@ -63,11 +64,6 @@ class SignedIn(UserMixin):  # type: ignore[misc]  # Flask-Login has no types
         """The account's."""
         return self.actor.name
 
-    @property
-    def organises(self) -> bool:
-        """Whether the organiser's rooms hold something for them."""
-        return self.session.organises
-
     def get_id(self) -> str:
         return self.token
 
@@ -82,7 +78,11 @@ def init_app(app: Flask) -> None:
 
 @manager.user_loader  # type: ignore[untyped-decorator]  # Flask-Login has no types
 def _load(token: str) -> SignedIn | None:
-    opened = _found(token)
+    if "visit" in g and g.token_hash == token_hash(token):  # a page that may be kept has looked it up already
+        opened: OpenSession | None = g.visit.reader
+    else:
+        with reading() as database_session:
+            opened = open_session(database_session, token, now())
     if opened is None:
         return None
     if opened.last_seen_at <= now() - credentials.SEEN_EVERY:
@@ -90,15 +90,6 @@ def _load(token: str) -> SignedIn | None:
             credentials.note_seen(database_session, opened.id, now())
         session.modified = True  # so that the cookie lasts on with it
     return SignedIn(opened, token)
-
-
-def _found(token: str) -> OpenSession | None:
-    """The session of this token; a page that may be kept has looked it up already."""
-    if "visit" in g and g.token_hash == token_hash(token):
-        visited: OpenSession | None = g.visit.reader
-        return visited
-    with reading() as database_session:
-        return open_session(database_session, token, now())
 
 
 def sign_in(user: User) -> None:
@@ -143,7 +134,7 @@ def sign_out() -> None:
 def known_browser() -> KnownBrowser | None:
     """The account that this browser has logged in to before, as its cookie proves; None without a good one."""
     try:
-        user_id, own = _signer().loads(request.cookies.get(BROWSER, ""), max_age=int(BROWSER_LASTS.total_seconds()))
+        user_id, own = signer(SALT).loads(request.cookies.get(BROWSER, ""), max_age=int(BROWSER_LASTS.total_seconds()))
     except BadData:
         return None
     return KnownBrowser(user_id, own)
@@ -157,17 +148,13 @@ def _remember_browser(user_id: int | None) -> None:
     def keep(response: Response) -> Response:
         response.set_cookie(
             BROWSER,
-            _signer().dumps([user_id, own]),
+            signer(SALT).dumps([user_id, own]),
             max_age=BROWSER_LASTS,
             secure=config().secure_cookies,
             httponly=True,
             samesite="Lax",
         )
         return response
-
-
-def _signer() -> URLSafeTimedSerializer:
-    return URLSafeTimedSerializer(config().secret_key, salt="a browser that has logged in")
 
 
 def signed_in(view: Callable[P, ResponseReturnValue]) -> Callable[P, ResponseReturnValue]:
@@ -178,7 +165,7 @@ def signed_in(view: Callable[P, ResponseReturnValue]) -> Callable[P, ResponseRet
         if current_user.is_authenticated:
             return view(*args, **kwargs)
         back = request.full_path.rstrip("?") if request.method == "GET" else None
-        return redirect(url_for("auth.log_in", next=back))
+        return redirect(url_for("account.log_in", next=back))
 
     return checked
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from flask import request
 from flask_wtf.csrf import CSRFError, validate_csrf
-from itsdangerous import BadData, URLSafeTimedSerializer
+from itsdangerous import BadData
 from werkzeug.datastructures import MultiDict
 from werkzeug.http import parse_options_header
 from werkzeug.sansio.multipart import Epilogue, Field, File, MultipartDecoder, NeedData, Preamble
@@ -21,7 +21,7 @@ from leaderboard.errors import BadInput, InvalidFields, LeaderboardError, TooLar
 from leaderboard.numbers import size
 from leaderboard.store import Arriving, Received
 from leaderboard.submissions.rules import Looked, look_at
-from leaderboard.web.context import actor, clock, config, store
+from leaderboard.web.context import actor, clock, config, signer, store
 from leaderboard.web.organise import limits
 from leaderboard.web.security import require_text
 
@@ -29,6 +29,7 @@ PIECE = 2**18  # bytes read at once
 FIELD_BYTES = 2**20  # all text fields together
 PARTS = 50
 PATIENCE = 4  # times the cap: a browser that is cut off while it sends never shows the answer
+SALT = "an upload that was received"
 KEPT_SECONDS = 12 * 3600  # the store sweeps files that no submission names after a day
 NOT_TAKEN = "the file was not taken in, because of what is wrong above: choose it again"
 BROKEN = "the upload was cut off before its end; send it again"
@@ -80,7 +81,10 @@ def receive(
             upload = file.received() if file else None
         except TooLarge as error:
             refused = error.message
-        beside = {name: _beginning(files[name], most + 1) for name, most in small.items() if name in files}
+        beside = {}
+        for name in small.keys() & files:
+            with files[name].whole().open("rb") as source:
+                beside[name] = source.read(small[name] + 1)
         posted = Posted(fields, upload, refused, received_at, None, beside)
         if file and upload and settle:
             settle(posted, upload, file.path)
@@ -123,7 +127,7 @@ def keep(upload: Received | None, **more: Any) -> str:
     """A proof, for a hidden field, that the reader has sent this file: a form that comes back need not send it anew.
     more: what else the form that comes back has to know.
     """
-    return _signer().dumps({"user": actor().user_id, "more": more, **asdict(upload)}) if upload else ""
+    return signer(SALT).dumps({"user": actor().user_id, "more": more, **asdict(upload)}) if upload else ""
 
 
 def require_kept(proof: str, field: str) -> Received:
@@ -146,15 +150,11 @@ def require_chosen(posted: Posted, field: str) -> Received:
 def kept_with(proof: str) -> tuple[Received | None, dict[str, Any]]:
     """The file behind a proof of this reader, and what else stands in the proof; None without a good one."""
     try:
-        values = _signer().loads(proof, max_age=KEPT_SECONDS)
+        values = signer(SALT).loads(proof, max_age=KEPT_SECONDS)
     except BadData:
         return None, {}
     user, more = values.pop("user"), values.pop("more")
     return (Received(**values), more) if user == actor().user_id else (None, {})
-
-
-def _signer() -> URLSafeTimedSerializer:
-    return URLSafeTimedSerializer(config().secret_key, salt="an upload that was received")
 
 
 @contextmanager
@@ -238,11 +238,6 @@ def _events(files: Collection[str]) -> Iterator[Any]:
             return
         elif not isinstance(event, Preamble):
             yield event
-
-
-def _beginning(file: Arriving, most: int) -> bytes:
-    with file.whole().open("rb") as source:
-        return source.read(most)
 
 
 def _not_taken(name: str, twice: bool, known: Collection[str]) -> InvalidFields:

@@ -37,10 +37,10 @@ NO_PAGES = {
     "health.healthz": FILE, "static": FILE,
     "bootstrap.static": FILE, "submissions.progress": PART, "results.query_rows": PART,
     "results.ranked_list": "needs a stored run: looked at with the demonstration",
-    "identities.begin": "leads to a provider", "identities.back": "leads back from a provider",
-    "identities.register_identity": "needs what a provider has proven",
-    "identities.link": "needs what a provider has proven",
-    "addresses.confirmation": "needs a link of a mail", "resets.reset": "needs a link of a mail",
+    "account.begin": "leads to a provider", "account.back": "leads back from a provider",
+    "account.register_identity": "needs what a provider has proven",
+    "account.link": "needs what a provider has proven",
+    "account.confirmation": "needs a link of a mail", "account.reset": "needs a link of a mail",
 }  # fmt: skip
 # Every other page that the access matrix has, by endpoint; {names} are those of `names`.
 PAGES = {

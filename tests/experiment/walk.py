@@ -30,9 +30,9 @@ STATIC = ("static", "bootstrap.static")  # files of the program: they have no ro
 
 # Posts that would change what the following steps need; the year sends each of them itself.
 NOT_POSTED = {
-    "auth.log_out": "it ends the session",
+    "account.log_out": "it ends the session",
     "account.end_sessions": "it ends all sessions of the account",
-    "tokens.revoke": "programs would be refused from then on, and after many refusals asked to wait",
+    "account.revoke": "programs would be refused from then on, and after many refusals asked to wait",
     "teams.join": "it makes the newcomer a member",
 }
 EACH = 3  # of the queries of a run one in so many is read; those of its neighbours are others

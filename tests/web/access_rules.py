@@ -297,18 +297,18 @@ PAGES: dict[str, tuple[Page, ...]] = {
     "account.show": (Page("/account/", ACCOUNTS),),
     "account.password": (Page("/account/password", ACCOUNTS),),
     "account.close": (Page("/account/close", ACCOUNTS),),
-    "addresses.change": (Page("/account/email", ACCOUNTS),),
-    "addresses.choose": (Page("/account/mail", ACCOUNTS),),
-    "addresses.confirmation": (Page("/account/email/confirm/not-a-token", (302, 409, 409, 409)),),
-    "identities.begin": (Page("/login/with/nobody", NOBODY),),
-    "identities.back": (Page("/login/with/nobody/back?code=1&state=2", NOBODY),),
-    "identities.register_identity": (Page("/register/with", NO_LINK),),  # nothing was proven in these browsers
-    "identities.link": (Page("/account/identities/link", (302, 409, 409, 409)),),
-    "identities.remove": (Page("/account/identities/999999/remove", ACCOUNTS),),
-    "resets.forgotten": (Page("/password/forgotten", PUBLIC),),
-    "resets.reset": (Page("/password/reset/not-a-token", NO_LINK),),
-    "auth.log_in": (Page("/login", PUBLIC),),
-    "auth.register": (Page("/register", PUBLIC),),
+    "account.change": (Page("/account/email", ACCOUNTS),),
+    "account.choose": (Page("/account/mail", ACCOUNTS),),
+    "account.confirmation": (Page("/account/email/confirm/not-a-token", (302, 409, 409, 409)),),
+    "account.begin": (Page("/login/with/nobody", NOBODY),),
+    "account.back": (Page("/login/with/nobody/back?code=1&state=2", NOBODY),),
+    "account.register_identity": (Page("/register/with", NO_LINK),),  # nothing was proven in these browsers
+    "account.link": (Page("/account/identities/link", (302, 409, 409, 409)),),
+    "account.remove": (Page("/account/identities/999999/remove", ACCOUNTS),),
+    "account.forgotten": (Page("/password/forgotten", PUBLIC),),
+    "account.reset": (Page("/password/reset/not-a-token", NO_LINK),),
+    "account.log_in": (Page("/login", PUBLIC),),
+    "account.register": (Page("/register", PUBLIC),),
     "measures.index": (Page("/measures/", PUBLIC),),
     "measures.show": (Page("/measures/AP", PUBLIC),),
     "documents.document": (
@@ -319,7 +319,7 @@ PAGES: dict[str, tuple[Page, ...]] = {
     ),
     "health.healthz": (Page("/healthz", PUBLIC),),
     "api_guide.guide": (Page("/api", PUBLIC),),
-    "tokens.new": (Page("/account/tokens/new", ACCOUNTS),),
+    "account.new": (Page("/account/tokens/new", ACCOUNTS),),
     # The API answers as the page does that shows the same.
     "api.openapi": (Page(f"{API}/openapi.json", PUBLIC),),
     "api.list_campaigns": (Page(f"{API}/campaigns", PUBLIC),),
@@ -483,13 +483,13 @@ def _forms(
 
 
 _forms({}, {
-    "auth.log_in": "/login", "auth.log_out": "/logout", "auth.register": "/register",
-    "resets.forgotten": "/password/forgotten",
+    "account.log_in": "/login", "account.log_out": "/logout", "account.register": "/register",
+    "account.forgotten": "/password/forgotten",
 })  # fmt: skip
 _forms(LOG_IN_FIRST, {
     "account.password": "/account/password", "account.end_sessions": "/account/sessions/end",
-    "account.close": "/account/close", "addresses.change": "/account/email",
-    "addresses.choose": "/account/mail", "tokens.new": "/account/tokens/new",
+    "account.close": "/account/close", "account.change": "/account/email",
+    "account.choose": "/account/mail", "account.new": "/account/tokens/new",
     "teams.new": "/account/teams/new", "teams.join": "/join/{token}",
     "run_checks.check": "/campaigns/news/2026/check",
     "api.submit_run": f"{API}/campaigns/news/evaluations/2026/submissions",
@@ -541,19 +541,19 @@ _forms(
     _refused(403, *TEAM), {"api.make_system": f"{API}/teams/sekretwoods/systems"}, _where_hidden(_refused(403, *TEAM))
 )
 _forms(_refused(409), {
-    "addresses.send_again": "/account/email/send",
-    "addresses.confirm": "/account/email/confirm/not-a-token",
-    "identities.link": "/account/identities/link",
+    "account.send_again": "/account/email/send",
+    "account.confirm": "/account/email/confirm/not-a-token",
+    "account.link": "/account/identities/link",
 })  # fmt: skip
 _forms(
     dict.fromkeys(KINDS, 409),
-    {"identities.register_identity": "/register/with", "resets.reset": "/password/reset/not-a-token"},
+    {"account.register_identity": "/register/with", "account.reset": "/password/reset/not-a-token"},
 )
 _forms(_refused(404), {
     "account.end_session": "/account/sessions/999999/end",
 })  # fmt: skip
-_forms(_refused(400), {"identities.remove": "/account/identities/999999/remove"})
-_forms(_refused(404, "owner of the team", "admin"), {"tokens.revoke": "/account/tokens/{api_token}/revoke"})
+_forms(_refused(400), {"account.remove": "/account/identities/999999/remove"})
+_forms(_refused(404, "owner of the team", "admin"), {"account.revoke": "/account/tokens/{api_token}/revoke"})
 _forms(_refused(403, "admin"), {"api.make_campaign": f"{API}/organise/campaigns"})
 # without a team there is nobody to submit for; who may submit for which team: test_submit.py
 _forms(

@@ -30,6 +30,8 @@ def test_logging_out_everywhere_else_gives_no_more_guesses(participant: Reader) 
 def test_the_account_s_forms_tell_all_that_is_wrong_at_once(participant: Reader) -> None:
     both = participant.post("/account/password", current="wrong", password="short")
     assert (both.status_code, errors(both.text)) == (400, {"current", "password"})
+    same = participant.post("/account/password", current=PASSWORD, password=PASSWORD)
+    assert (same.status_code, errors(same.text)) == (400, {"password"})
     both = participant.post("/account/email", current="wrong", email="no address")
     assert (both.status_code, errors(both.text)) == (400, {"current", "email"})
     all_ = participant.post("/account/tokens/new", current="", name="x" * 100, days="9")

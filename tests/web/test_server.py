@@ -236,15 +236,16 @@ def asked(body: bytes, size: int, read: list[bytes]) -> list[str]:
 
     ours, theirs = socket.socketpair()
     with ours, theirs:
-        environ = {"CONTENT_LENGTH": str(size), "wsgi.input": io.BytesIO(body), "gunicorn.socket": ours}
-        gate(app, Config(), 1)(environ, lambda status, _: statuses.append(status))
+        environ = {"REQUEST_METHOD": "POST", "CONTENT_LENGTH": str(size), "wsgi.input": io.BytesIO(body)}
+        environ["gunicorn.socket"] = ours
+        gate(app, Config(), 1)(environ, lambda status, *_: statuses.append(status))
     return statuses
 
 
 def test_a_form_is_given_on_whole_and_one_that_is_cut_off_is_refused() -> None:
     read: list[bytes] = []
     assert asked(b"a=bc", 4, read) == ["200 OK"]
-    assert asked(b"a=b", 4, read) == ["408 Request Timeout"]
+    assert asked(b"a=b", 4, read) == ["408 REQUEST TIMEOUT"]
     assert read == [b"a=bc"]
 
 

@@ -91,11 +91,13 @@ def test_a_form_without_its_token_keeps_nothing(world: World, app: Flask, partic
     assert files_in(app) == []
 
 
-def test_a_form_too_large_to_be_read_is_refused(participant: Reader) -> None:
+def test_a_form_too_large_to_be_read_is_refused_with_the_way_back_to_it(participant: Reader) -> None:
     large = participant.send(FORM, RUN * 6000)
     assert (large.status_code, "<title>Error: " in large.text) == (413, True)
     assert "a file may have at most 97.7 KiB" in large.text
-    assert participant.post("/account/teams/new", name="Gamma", description="x" * 70_000).status_code == 413
+    assert f'<a href="{FORM}">' in large.text
+    long = participant.post("/account/teams/new", name="Gamma", description="x" * 70_000)
+    assert (long.status_code, '<a href="/account/teams/new">' in long.text) == (413, True)
 
 
 @BOTH
