@@ -117,9 +117,3 @@ def test_a_session_planted_before_the_log_in_is_worth_nothing_after(world: World
     visitor.post("/login", name="ada", password=PASSWORD)
     with visitor.client.session_transaction() as session:
         assert "planted" not in session
-
-
-def test_a_closed_account_is_signed_out(app: Flask, world: World, participant: Reader) -> None:
-    with world.database.write() as session:
-        session.merge(world.users["ada"]).is_active = False
-    assert participant.client.get("/account/").location == "/login?next=/account/"

@@ -7,7 +7,7 @@ import pytest
 from flask import Flask, g
 
 from leaderboard.numbers import size
-from leaderboard.web.formatting import ago, aligned, date, marked, moment, plain_figure, sentence, when
+from leaderboard.web.formatting import Scale, ago, aligned, date, marked, moment, plain_figure, scale_of, sentence, when
 
 NOW = dt.datetime(2026, 11, 20, 14, 5, tzinfo=dt.UTC)
 
@@ -107,3 +107,13 @@ def test_a_column_of_scores_stands_on_the_point() -> None:
 )
 def test_a_message_gets_a_capital_where_it_begins_with_a_word_of_ours_alone(message: str, shown: str) -> None:
     assert sentence(message) == shown
+
+
+def test_a_scale_of_bars_holds_zero_every_value_and_no_very_low_one() -> None:
+    assert [scale_of(values) for values in ([0.25, None, 0.5], [-0.5, -0.25], [])] == [
+        Scale(0.0, 0.5), Scale(-0.5, 0.0), Scale(0.0, 0.0),
+    ]  # fmt: skip
+    scale = scale_of([-4.0, 0.25, 1.0])
+    assert (scale, scale.zero, scale.crosses_zero) == (Scale(-1.0, 1.0), 50.0, True)
+    assert [scale.at(value) for value in (-4.0, 0.0, 0.5, 1.0)] == [0.0, 50.0, 75.0, 100.0]
+    assert (scale.ends_below(-4.0), scale.ends_below(-1.0), scale_of([0.0]).at(0.0)) == (True, False, 0.0)

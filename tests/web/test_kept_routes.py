@@ -29,8 +29,7 @@ ONCE = "it is fetched once, to compute a run's figures again"
 FILE = "it is a file of this program's, sent without a statement"
 # Blueprint -> why none of its pages is kept.
 NOT_KEPT_ROOMS = {
-    "account": OWN, "addresses": OWN, "auth": FORM, "identities": OWN, "resets": FORM, "tokens": OWN,
-    "submit": FORM, "run_checks": FORM,
+    "account": OWN, "submit": FORM, "run_checks": FORM,
     "api": PROGRAM,
     "documents": FILE, "bootstrap": FILE,
     "health": "it says whether the database answers now",

@@ -1,7 +1,5 @@
 """The organiser's rooms: who finds them, what they link to, what they count."""
 
-from collections.abc import Callable
-
 from tests.web.conftest import Reader
 
 
@@ -17,11 +15,3 @@ def test_an_organiser_finds_the_way_from_every_page_and_a_stranger_finds_none(
     assert 'href="/organise/harbour"' in organiser.get("/organise")
     assert 'href="/organise/harbour/2025"' in organiser.get("/organise/harbour")
     assert "Harbour 2025" in organiser.get("/organise/harbour/2025")
-
-
-def test_a_refused_form_has_a_title_that_begins_with_error(reader: Callable[[str], Reader]) -> None:
-    visitor = reader("")
-    refused = visitor.post("/login", name="", password="")
-    assert refused.status_code == 400
-    assert "<title>Error: Log in" in refused.text
-    assert "<title>Log in" in visitor.get("/login")
