@@ -35,7 +35,16 @@ from leaderboard.evaluations.rules import (
 )
 from leaderboard.submissions.models import Participation, Submission
 from leaderboard.submissions.reads import selection
-from leaderboard.submissions.rules import SHOWN_STATES, UNFINISHED, Designation, Ruling, State, SystemKind, title_of_run
+from leaderboard.submissions.rules import (
+    SHOWN_STATES,
+    UNFINISHED,
+    Designation,
+    Ruling,
+    RunChoice,
+    State,
+    SystemKind,
+    title_of_run,
+)
 from leaderboard.teams.models import Pseudonym, System, Team
 from leaderboard.worker.models import Score, Scoring, ScoringSet
 from leaderboard.worker.reads import current_set, note_current_set
@@ -236,7 +245,7 @@ def status(session: Session, actor: Actor, submission_id: int, now: dt.datetime)
     run, scoring, participation, state = find_submission(session, actor, submission_id, now)
     evaluation, inside = run.evaluation, _is_inside(actor, run)
     is_primary = participation is not None and participation.primary_submission_id == run.id
-    is_scored = state == State.SCORED
+    may_choose = inside and state == State.SCORED and may_change_standing(actor, evaluation, now)
     results_open, details_open, named = (
         may_see(actor, evaluation, sight, now, run.team_id)
         for sight in (Content.RESULTS, Content.DETAILS, Content.NAMES)
@@ -256,8 +265,8 @@ def status(session: Session, actor: Actor, submission_id: int, now: dt.datetime)
         state=state,
         own=actor.is_in(run.team_id),
         may_act=inside,
-        may_let_stand=inside and is_scored and _could_stand(session, actor, run, now),
-        may_make_primary=inside and is_scored and selection.primary_refusal(session, actor, run, now) is None,
+        may_let_stand=may_choose and _could_stand(session, run),
+        may_make_primary=may_choose and not (run.late or is_primary),
         results_open=results_open,
         details_open=details_open,
         details_closed_because="" if details_open else headings.closed_details(evaluation),
@@ -387,12 +396,12 @@ def _is_inside(actor: Actor, run: Submission) -> bool:
     return actor.answers_for(run.team_id, run.evaluation.campaign_id)
 
 
-def _could_stand(session: Session, actor: Actor, run: Submission, now: dt.datetime) -> bool:
-    """Whether the reader may let a scored run stand for its system, while another run does."""
-    if selection.select_refusal(session, actor, run, now) is not None:
+def _could_stand(session: Session, run: Submission) -> bool:
+    """Whether another run stands for the system that is not its team's primary one; only the primary rule chooses."""
+    if run.evaluation.campaign.run_choice is not RunChoice.PRIMARY:
         return False
     standing = selection.selected_by_order(selection.contenders(session, run))
-    return standing is not None and standing.submission_id != run.id
+    return standing is not None and standing.submission_id != run.id and (standing.off_board or not standing.is_primary)
 
 
 def _awaits(session: Session, scoring: Scoring | None, state: str, results_open: bool, subset: Subset) -> str:
