@@ -15,7 +15,6 @@ import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import partial
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -32,9 +31,10 @@ from leaderboard.db import Database, clock, insert_unless_there, locked
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules import ScoringSettings, Subset
 from leaderboard.judgments.models import Query
-from leaderboard.metrics import Columns, Floats, Measure
+from leaderboard.metrics import Columns, Measure
 from leaderboard.metrics.aggregation import GEOMETRIC_MEAN
-from leaderboard.metrics.families.detection import columns_from_values, measures_beside
+from leaderboard.metrics.families.detection import measures_beside
+from leaderboard.results.reads.run import columns_over, load_vectors
 from leaderboard.submissions import rules
 from leaderboard.submissions.reads.selection import scored_runs
 from leaderboard.worker.models import OF_THE_PAST, Score, Scoring, ScoringSet
@@ -314,31 +314,19 @@ def _read(session: Session, wanted: Due) -> list[_Work]:
             .where(of_set, Query.position < settings.queries)
         ).all()
     )
-    order = metrics.query_order(positions)
-    columns_of = partial(columns_from_values, measure, no_relevant=settings.no_relevant.value, beta=settings.beta)
+    queries = metrics.query_order(positions)
+    order, scorings = [positions[query] for query in queries], sa.select(Scoring.id).join(ScoringSet).where(of_set)
     works = []
     for subset in settings.subsets:
-        lineup = lineups[wanted.measure, subset]
-        vectors = _vectors(session, set_id, names, subset, [positions[query] for query in order])
-        columns = {run: own for run in lineup.all if (own := columns_of(vectors.get(run, {}))) is not None}
+        lineup, vectors = lineups[wanted.measure, subset], load_vectors(session, scorings, names, subset)
+        columns_of = ((run, columns_over(measure, vectors.get(run, {}), order, settings)) for run in lineup.all)
+        columns = {run: own for run, own in columns_of if own is not None}
         pairs = math.comb(len(lineup.ranked) + len(lineup.baselines), 2)
         compare = is_primary or pairs * max(1, settings.queries) <= PAIRS_UP_TO
         subsets = (subset,) if len(settings.subsets) > 1 else tuple(Subset)
         figures = _figures(session, wanted, subset)
-        works.append(_Work(measure, settings, subsets, lineup, order, columns, figures, compare))
+        works.append(_Work(measure, settings, subsets, lineup, queries, columns, figures, compare))
     return works
-
-
-def _vectors(
-    session: Session, set_id: int, measures: Sequence[str], subset: Subset, order: Sequence[int]
-) -> dict[int, dict[str, Floats]]:
-    """Scoring -> measure -> float64[Q] in this order of positions."""
-    of_set = Scoring.scoring_set_id == set_id, Score.measure.in_(measures), Score.subset == subset
-    vectors: dict[int, dict[str, Floats]] = {}
-    rows = sa.select(Score.scoring_id, Score.measure, Score.values).join(Score.scoring).where(*of_set)
-    for scoring_id, measure, values in session.execute(rows):
-        vectors.setdefault(scoring_id, {})[measure] = values[order]
-    return vectors
 
 
 def _figures(session: Session, wanted: Due, subset: Subset) -> dict[int, KeptFigure]:

@@ -19,7 +19,7 @@ from leaderboard.errors import BadInput
 from leaderboard.evaluations import reads as headings
 from leaderboard.evaluations.reads import find_evaluation_and_set, form_fields
 from leaderboard.metrics import Bools, Floats, parse, query_order
-from leaderboard.results.reads.run import figures_over, load_vectors
+from leaderboard.results.reads.run import figure_over, load_vectors
 from leaderboard.statistics import least_queries
 from leaderboard.submissions.reads.run_arrays import Wanted, load_figures, load_runs
 from leaderboard.submissions.reads.selection import has_choice, on_boards
@@ -223,15 +223,12 @@ class AskedBoard:
         if self.positions is None:
             lacking = [name for name in measures if name not in self.decisive]
             return table.with_figures(self.session, [self.disclosure], entries, lacking)
-        settings = self.disclosure.scoring_set.settings
-        names = [*measures, *settings.kept]
-        vectors = load_vectors(self.session, [entry.scoring_id for entry in entries], names, self.disclosure.subset)
-        where = np.array(self.positions, dtype=np.int64)
+        settings, scorings = self.disclosure.scoring_set.settings, [entry.scoring_id for entry in entries]
+        vectors = load_vectors(self.session, scorings, [*measures, *settings.kept], self.disclosure.subset)
         over_tag = []
         for entry in entries:
-            own = {name: vectors[entry.scoring_id, name] for name in names if (entry.scoring_id, name) in vectors}
-            figures = figures_over(own, where, measures, settings.no_relevant, settings.beta)
-            over_tag.append(replace(entry, figures=figures))
+            of_run = vectors.get(entry.scoring_id, {}), self.positions, settings
+            over_tag.append(replace(entry, figures={name: figure_over(parse(name), *of_run) for name in measures}))
         return over_tag
 
 

@@ -6,7 +6,6 @@ Two runs of an evaluation beside each other: their means, how sure their differe
 import datetime as dt
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Literal
 
 import sqlalchemy as sa
@@ -24,9 +23,16 @@ from leaderboard.evaluations.reads import find_evaluation_and_set, find_query, o
 from leaderboard.evaluations.rules import Judging, ScoringSettings, Subset
 from leaderboard.judgments.models import Judgment, Query
 from leaderboard.metrics import Floats
-from leaderboard.metrics.families.detection import columns_from_values
 from leaderboard.numbers import read_whole
-from leaderboard.results.reads.run import QuerySpread, less, load_slices, load_vectors, spread_of, value_in
+from leaderboard.results.reads.run import (
+    QuerySpread,
+    columns_over,
+    less,
+    load_slices,
+    load_vectors,
+    spread_of,
+    value_in,
+)
 from leaderboard.scoring import ReturnedBy, returned, returned_by
 from leaderboard.store import RankedList, RunStore
 from leaderboard.submissions.reads.status import find_scored, label_of
@@ -127,25 +133,24 @@ def query_list(
     queries = session.scalars(sa.select(Query).where(*of_subset(evaluation.id, subset)).order_by(Query.position)).all()
     if view.tag:
         queries = [query for query in queries if texts and view.tag in query.tags]
-    rows: Sequence[QuerySummary]
+    rows: Sequence[QuerySummary] = [
+        QuerySummary(query_heading(query, None, texts), None, None, None, "") for query in queries
+    ]
     columns: tuple[table.Column, ...] = ()
     by, systems = None, 0
-    if scoring_set is None or not details:
-        rows = [QuerySummary(query_heading(query, None, texts), None, None, None, "") for query in queries]
-    else:
+    if scoring_set is not None and details:
         columns = table.per_query_columns(scoring_set)
         by = table.pick(columns, view.measure)
         entries = load_standing(session, actor, evaluation, now, by)
         vectors = load_vectors(session, [entry.scoring_id for entry in entries], [by.name], subset)
-        with_values = [entry for entry in entries if (entry.scoring_id, by.name) in vectors]
-        spread = spread_of([vectors[entry.scoring_id, by.name] for entry in with_values], by)
+        with_values = [entry for entry in entries if entry.scoring_id in vectors]
+        spread = spread_of([vectors[entry.scoring_id][by.name] for entry in with_values], by)
         called = table.disambiguate(entry.system for entry in with_values)
         names = [called[entry.system.id] for entry in with_values]
         relevant = relevant_documents(session, scoring_set)
-        rows = [_summary(query_heading(query, relevant.get(query.id, 0), texts), spread, names) for query in queries]
         systems = len(entries)
         rows = sorted_rows(
-            rows,
+            [_summary(query_heading(query, relevant.get(query.id, 0), texts), spread, names) for query in queries],
             view.sort,
             {
                 "median": (by, lambda row: row.median),
@@ -199,8 +204,7 @@ def query(
     entries = by.sort(entries, lambda entry: sorted_by.get((entry.scoring_id, by.name)), view.sort.startswith("-"))
     shown, paging = table.paged(entries, view.page if len(entries) > table.WHOLE else None, table.ROWS)
     names = [each.name for each in columns]
-    others = [name for name in names if name != by.name]
-    values = sorted_by | load_slices(session, [entry.scoring_id for entry in shown], others, subset, row.position)
+    values = sorted_by | load_slices(session, [entry.scoring_id for entry in shown], names, subset, row.position)
     relevant = relevant_documents(session, scoring_set, row.id).get(row.id, 0)
     previous, following = neighbours(session, row, subset)
     return QueryPage(
@@ -537,7 +541,7 @@ def _compared(
     vectors = load_vectors(session, scorings, [*settings.measures, *settings.kept], disclosure.subset)
     positions = {query.external_id: query.position for query in known if query.position < settings.queries}
     order = [positions[query] for query in metrics.query_order(positions)]
-    values = [{name: own for (scoring, name), own in vectors.items() if scoring == each} for each in scorings]
+    values = [vectors.get(each, {}) for each in scorings]
     pairs = {each.name: _pair(each.name, settings, values, order) for each in columns}
     interval = test = None
     if pair := pairs[chosen.name]:
@@ -585,11 +589,8 @@ def _pair(
     name: str, settings: ScoringSettings, values: Sequence[dict[str, Floats]], order: Sequence[int]
 ) -> Pair | None:
     """What the measure is aggregated from, of both runs, in the order in which values are added up."""
-    columns_of_run = partial(columns_from_values, metrics.parse(name), beta=settings.beta)
-    mine, theirs = (columns_of_run(own, no_relevant=settings.no_relevant.value) for own in values)
-    if mine is None or theirs is None:
-        return None
-    return tuple(column[order] for column in mine), tuple(column[order] for column in theirs)
+    mine, theirs = (columns_over(metrics.parse(name), own, order, settings) for own in values)
+    return None if mine is None or theirs is None else (mine, theirs)
 
 
 def _effects(by: table.Column, pair: Pair | None) -> statistics.Effects | None:

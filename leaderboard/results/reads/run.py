@@ -4,7 +4,8 @@ its file and the judgments."""
 
 import datetime as dt
 import shlex
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import compress
@@ -21,7 +22,7 @@ from leaderboard.boards.reads.ranking import load_standing, ranks, sorted_rows
 from leaderboard.db import snapshot, value_at
 from leaderboard.evaluations import reads as headings
 from leaderboard.evaluations.rules import Judging, NoRelevant, ScoringSettings, Subset
-from leaderboard.metrics import Floats, Ints, Measure
+from leaderboard.metrics import Columns, Floats, Ints, Measure
 from leaderboard.metrics.families.detection import AQWV, MQWV, columns_from_values
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.reads.status import ScoredSubmission, find_scored, label_of
@@ -52,20 +53,30 @@ def value_in(values: Floats | None, position: int) -> float | None:
 
 
 def load_vectors(
-    session: Session, scorings: Iterable[int], measures: Iterable[str], subset: Subset, values: Any = Score.values
-) -> dict[tuple[int, str], Floats]:
-    """(scoring, measure) -> float64[positions], in one statement. values: a part of them instead"""
-    wanted = Score.scoring_id.in_(list(scorings)), Score.measure.in_(list(measures)), Score.subset == subset
-    rows = session.execute(sa.select(Score.scoring_id, Score.measure, values).where(*wanted))
-    return {(scoring, measure): own for scoring, measure, own in rows}
+    session: Session,
+    scorings: Collection[int] | sa.SelectBase,
+    measures: Collection[str],
+    subset: Subset,
+    values: Any = Score.values,
+) -> dict[int, dict[str, Floats]]:
+    """Scoring -> measure -> float64[positions], in one statement, of those that have them.
+
+    scorings  their ids, or a statement that finds them
+    values    a part of them instead
+    """
+    wanted = Score.scoring_id.in_(scorings), Score.measure.in_(measures), Score.subset == subset
+    vectors = defaultdict[int, dict[str, Floats]](dict)
+    for scoring, measure, own in session.execute(sa.select(Score.scoring_id, Score.measure, values).where(*wanted)):
+        vectors[scoring][measure] = own
+    return vectors
 
 
 def load_slices(
-    session: Session, scorings: Iterable[int], measures: Iterable[str], subset: Subset, position: int
+    session: Session, scorings: Collection[int], measures: Collection[str], subset: Subset, position: int
 ) -> dict[tuple[int, str], float | None]:
     """(scoring, measure) -> the value at one position, None where undefined. Only its 8 bytes are read."""
     slices = load_vectors(session, scorings, measures, subset, value_at(Score.values, position))
-    return {key: value_in(values, 0) for key, values in slices.items()}
+    return {(scoring, name): value_in(values, 0) for scoring, own in slices.items() for name, values in own.items()}
 
 
 def less(value: float | None, other: float | None) -> float | None:
@@ -73,25 +84,28 @@ def less(value: float | None, other: float | None) -> float | None:
     return None if value is None or other is None else value - other
 
 
-def figures_over(
-    vectors: dict[str, Floats], positions: Ints, measures: Sequence[str], no_relevant: NoRelevant, beta: float | None
-) -> dict[str, table.Figure]:
-    """One run's figures over some of the queries, aggregated as each measure does it.
+def columns_over(
+    measure: Measure, vectors: dict[str, Floats], positions: Sequence[int], settings: ScoringSettings
+) -> Columns | None:
+    """What a measure is aggregated from, of one run over some of the queries; None where that is not per-query values
+    (MQWV has one threshold for all queries), or the run has none.
 
     vectors    measure -> float64[all positions], with the measures that another one is computed from
     positions  of the queries, in the order in which values are added up (`metrics.query_order` of their ids)
-
-    A measure that is not made of per-query values (MQWV has one threshold for all queries) has no figure.
     """
-    figures = {}
-    for name in measures:
-        measure = metrics.parse(name)
-        columns = columns_from_values(measure, vectors, no_relevant=no_relevant.value, beta=beta) or ()
-        chosen = tuple(values[positions] for values in columns)
-        mean = measure.aggregate(chosen) if columns and len(positions) else np.nan
-        count = int(np.count_nonzero(~np.isnan(chosen[-1]))) if columns else 0
-        figures[name] = table.Figure(None if np.isnan(mean) else float(mean), count=count)
-    return figures
+    columns = columns_from_values(measure, vectors, no_relevant=settings.no_relevant.value, beta=settings.beta)
+    return None if columns is None else tuple(values[np.array(positions, dtype=np.int64)] for values in columns)
+
+
+def figure_over(
+    measure: Measure, vectors: dict[str, Floats], positions: Sequence[int], settings: ScoringSettings
+) -> table.Figure:
+    """One run's figure over some of the queries, aggregated as the measure does it; arguments as of `columns_over`."""
+    columns = columns_over(measure, vectors, positions, settings)
+    if columns is None or not len(positions):
+        return table.NO_FIGURE
+    mean = measure.aggregate(columns)
+    return table.Figure(None if np.isnan(mean) else float(mean), count=int(np.count_nonzero(~np.isnan(columns[-1]))))
 
 
 def spread_of(vectors: Sequence[Floats], column: table.Column) -> QuerySpread:
@@ -259,7 +273,12 @@ def results(
     shown, paging = table.paged(queries, page, PAGE)
     missing = tuple(scoring_set.settings.counted(scoring.missing, scored.subset))
     judged = [query for query in missing if query not in scoring.unjudged]
-    figures = _figures(run, scores, disclosure, own)
+    figures: Mapping[str, table.Figure] = {}
+    if run.holds_place or (run.withdrawn_at is None and run.ruling is None):
+        figures = {
+            name: disclosure.figure(name, own, score.mean, score.low, score.high, score.count)
+            for name, score in scores.items()
+        }
     return SubmissionResults(
         id=run.id,
         evaluation=headings.evaluation_heading(evaluation, now),
@@ -285,18 +304,6 @@ def results(
         empty_because="" if standing else EMPTY,
         compared_with=len(others),
     )
-
-
-def _figures(
-    run: Submission, scores: Mapping[str, Score], disclosure: table.Disclosure, own: bool
-) -> dict[str, table.Figure]:
-    """Measure -> the run's figure; none of a run that was taken off the board and has lost its place."""
-    if not run.holds_place and (run.withdrawn_at is not None or run.ruling is not None):
-        return {}
-    return {
-        name: disclosure.figure(name, own, score.mean, score.low, score.high, score.count)
-        for name, score in scores.items()
-    }
 
 
 def _scores(session: Session, scored: ScoredSubmission) -> dict[str, Score]:
@@ -344,7 +351,7 @@ def _values(
 ) -> tuple[QueryValues, ...]:
     """others: the scorings that the medians by `column` are over; texts: whether texts of queries are seen"""
     vectors = load_vectors(session, others, [column.name], scored.subset)
-    medians = spread_of(list(vectors.values()), column).median
+    medians = spread_of([own[column.name] for own in vectors.values()], column).median
     columns = table.per_query_columns(scored.scoring_set)
     own = [scores[each.name].values if each.name in scores else None for each in columns]
     missing, unjudged = set(scored.scoring.missing), set(scored.scoring.unjudged)
