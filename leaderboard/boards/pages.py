@@ -49,14 +49,9 @@ def board_file(campaign: str, evaluation: str) -> Table:
 
 def board_page(campaign: str, evaluation: str, **more: int | None) -> str:
     """The board's page as HTML, of today or as it stood; more: what the read takes beside the address."""
-    page = asked_board(campaign, evaluation, **more)
+    page = read(boards.board, campaign, evaluation, view=board_query(**more))
     finding, scale = board_finding(page), scale_of(page.whole.ends)
     return render_template("boards/board.html", page=page, finding=finding, scale=scale)
-
-
-def asked_board(campaign: str, evaluation: str, **more: Any) -> BoardPage:
-    """What the address asks for. more: of the `BoardQuery`."""
-    return read(boards.board, campaign, evaluation, view=board_query(**more))
 
 
 def board_query(**more: Any) -> BoardQuery:
@@ -66,7 +61,7 @@ def board_query(**more: Any) -> BoardQuery:
 
 def board_table(campaign: str, evaluation: str, **more: int | None) -> Table:
     """Baselines first, then the rows as they stand; every measure with its interval where there is one."""
-    page = asked_board(campaign, evaluation, **more)
+    page = read(boards.board, campaign, evaluation, view=board_query(**more))
     shown = dict(COLUMNS)
     for index, column in enumerate(page.columns):
         shown |= _figure_columns(column.name, index)
@@ -106,8 +101,7 @@ def _queries_tell(page: BoardPage) -> dict[str, object] | None:
     content, lead = asdict(power), power.lead
     content["lead"]["leader"] = None if lead.leader is None else submission[lead.leader]
     content["lead"]["then"] = [submission[scoring] for scoring in lead.then]
-    order = ("detectable", "of_logarithms", "swaps", "lead")
-    return {name: content[name] for name in order}
+    return {name: content[name] for name in ("detectable", "of_logarithms", "swaps", "lead")}
 
 
 def _figure_columns(measure: str, index: int) -> dict[str, Callable[[BoardRow], Cell]]:

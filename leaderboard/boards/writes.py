@@ -15,7 +15,6 @@ import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -184,15 +183,14 @@ def _refresh(database: Database, wanted: Due) -> bool:
         ends, figures = _derive(work)
         changed = {run: pair for run, pair in ends.items() if differs(pair, work.figures[run][2:])}
         packed = packed_figures({run: (*own[:2], *changed.get(run, own[2:])) for run, own in work.figures.items()})
-        left = iter(changed.items())
-        while some := list(islice(left, WRITTEN_AT_ONCE)):
-            rows = [
-                {"scoring_id": run, "measure": wanted.measure, "subset": subset, "low": low, "high": high}
-                for run, (low, high) in some
-                for subset in work.subsets
-            ]
+        rows = [
+            {"scoring_id": run, "measure": wanted.measure, "subset": subset, "low": low, "high": high}
+            for run, (low, high) in changed.items()
+            for subset in work.subsets
+        ]
+        for start in range(0, len(rows), WRITTEN_AT_ONCE):
             with database.write() as session:
-                session.execute(sa.update(Score), rows)
+                session.execute(sa.update(Score), rows[start : start + WRITTEN_AT_ONCE])
         with database.write() as session:
             for subset in work.subsets:
                 is_written = _write_figures(session, wanted, subset, figures, packed, as_of)
@@ -203,57 +201,43 @@ def recomputed(session: Session) -> Iterator[tuple[str, int, str, Any, Any]]:
     """(table, id of its row, which figure, what is kept, what computing it anew gives) of what differs by more than
     rounding in the boards of standing sets; leaves out those that are `due`, and keeps nothing."""
     waiting = set(due(session))
-    rows = session.execute(
-        sa.select(Board.scoring_set_id, Board.measure, Board.subset, Board.figures)
-        .join(ScoringSet, ScoringSet.id == Board.scoring_set_id)
-        .where(STANDS)
-        .order_by(Board.scoring_set_id, Board.measure, Board.subset)
-    ).all()
-    stored_figures = {(Due(set_id, measure), subset): figures for set_id, measure, subset, figures in rows}
-    for wanted in dict.fromkeys(wanted for wanted, _ in stored_figures if wanted not in waiting):
+    names = sa.select(Board.scoring_set_id, Board.measure).join(ScoringSet).where(STANDS).distinct()
+    for wanted in sorted({Due(*row) for row in session.execute(names)} - waiting):
         for work in _read(session, wanted):
-            ends, computed = _derive(work)
-            figures = json.loads(json.dumps(computed))  # as a database gives them back
+            ends, figures = _derive(work)
+            right = json.loads(json.dumps(figures))  # as a database gives them back
             for subset in work.subsets:
-                what = f"{wanted.measure} over {subset.value} queries"
-                right: dict[int, KeptEnds] = {run: own[2:] for run, own in _figures(session, wanted, subset).items()}
-                # Without intervals of its own, the measure's were worked out when the run was scored.
-                for run in right.keys() & set(work.lineup.all) if work.measure.has_interval else ():
-                    stored, right[run] = right[run], ends.get(run, NO_ENDS)
-                    if differs(right[run], stored):
-                        yield "scoring", run, f"interval of {what}", stored, right[run]
-                kept_figures = stored_figures.get((wanted, subset), figures)
-                pairs = {
-                    name: (kept_figures.get(name), figures.get(name))
-                    for name in sorted(kept_figures.keys() | figures.keys())
-                }
-                if wrong := _packed_wrong(session, wanted, subset, right):
-                    pairs["intervals of its runs"] = (f"{wrong} that differ", "none")
-                for name, (stored, computed_figure) in pairs.items():
-                    if stored != computed_figure:
-                        yield "scoring_set", wanted.scoring_set_id, f"{name}, {what}", stored, computed_figure
+                for table, number, what, stored, computed in _compared(session, wanted, subset, work, ends, right):
+                    yield table, number, f"{what}, {wanted.measure} over {subset.value} queries", stored, computed
 
 
-def _packed_wrong(session: Session, wanted: Due, subset: Subset, ends: Mapping[int, KeptEnds]) -> int:
-    """How many of the intervals in the board's row are not these, its runs' own."""
-    of_it = Board.scoring_set_id == wanted.scoring_set_id, Board.measure == wanted.measure, Board.subset == subset
-    wrong = 0
+def _compared(
+    session: Session, wanted: Due, subset: Subset, work: _Work, ends: Ends, right: Mapping[str, Any]
+) -> Iterator[tuple[str, int, str, Any, Any]]:
+    """What `recomputed` gives, of one board. right: the figures that it should keep beside the intervals of its runs"""
+    intervals: dict[int, KeptEnds] = {run: own[2:] for run, own in _figures(session, wanted, subset).items()}
+    # Without intervals of its own, the measure's were worked out when the run was scored.
+    for run in intervals.keys() & set(work.lineup.all) if work.measure.has_interval else ():
+        stored, intervals[run] = intervals[run], ends.get(run, NO_ENDS)
+        if differs(intervals[run], stored):
+            yield "scoring", run, "interval", stored, intervals[run]
+    columns = Board.figures, Board.scorings, Board.lows, Board.highs
+    own = Board.scoring_set_id == wanted.scoring_set_id, Board.measure == wanted.measure, Board.subset == subset
     # One row, but where a table that is not ours inherits from it, which is told elsewhere.
-    for runs, *packed in session.execute(sa.select(Board.scorings, Board.lows, Board.highs).where(*of_it)).all():
-        right = np.array([ends.get(run, NO_ENDS) for run in runs.tolist()], dtype=np.float64).reshape(-1, 2).T
-        wrong += int((~np.isclose(packed, right, rtol=1e-9, atol=EQUAL, equal_nan=True)).any(axis=0).sum())
-    return wrong
+    for figures, runs, *packed in session.execute(sa.select(*columns).where(*own)).all():
+        pairs = {name: (figures.get(name), right.get(name)) for name in sorted(figures.keys() | right.keys())}
+        expected = np.array([intervals.get(run, NO_ENDS) for run in runs.tolist()], float).reshape(-1, 2).T
+        if wrong := (~np.isclose(packed, expected, rtol=1e-9, atol=EQUAL, equal_nan=True)).any(axis=0).sum():
+            pairs["intervals of its runs"] = (f"{wrong} that differ", "none")
+        for name, (stored, computed) in pairs.items():
+            if stored != computed:
+                yield "scoring_set", wanted.scoring_set_id, name, stored, computed
 
 
 def _terms(session: Session, *of_sets: sa.ColumnElement[bool]) -> dict[int, StandingSet]:
     """Id of a set -> its campaign's rule and its settings."""
-    statement = (
-        sa.select(ScoringSet, Campaign.run_choice)
-        .join(Evaluation, Evaluation.id == ScoringSet.evaluation_id)
-        .join(Campaign, Campaign.id == Evaluation.campaign_id)
-        .where(*of_sets)
-    )
-    rows = session.execute(statement)
+    statement = sa.select(ScoringSet, Campaign.run_choice).select_from(ScoringSet).join(Evaluation).join(Campaign)
+    rows = session.execute(statement.where(*of_sets))
     return {own.id: StandingSet(rule, own.settings, own.state is rules.SetState.SUPERSEDED) for own, rule in rows}
 
 
@@ -398,12 +382,11 @@ def _power_and_fragility(work: _Work) -> dict[str, Any] | None:
     counts = work.compare_pairs and detectable.deviation
     return {
         "lead": {
+            **lead._asdict(),
             "leader": None if lead.leader is None else int(lead.leader),
             "removed": len(lead.removed),
             "named": [work.queries[index] for index in lead.removed] if len(lead.removed) <= NAMED_QUERIES else [],
             "then": [int(run) for run in lead.then],
-            "queries": lead.queries,
-            "reason": lead.reason,
         },
         "of_logarithms": aggregation is GEOMETRIC_MEAN,
         "swaps": [asdict(rate) for rate in statistics.swap_rates(values, counts)] if counts else [],
@@ -413,10 +396,9 @@ def _power_and_fragility(work: _Work) -> dict[str, Any] | None:
 
 def differs(new: Sequence[float | None], old: Sequence[float | None]) -> bool:
     """Whether an end moved by more than rounding: sums run in another order when there are more or fewer runs."""
-    pairs = zip(new, old, strict=True)
     return any(
-        now is not was and (now is None or was is None or not math.isclose(now, was, abs_tol=EQUAL))
-        for now, was in pairs
+        (now is None) != (was is None) or not math.isclose(now or 0, was or 0, abs_tol=EQUAL)
+        for now, was in zip(new, old, strict=True)
     )
 
 

@@ -200,13 +200,10 @@ def progress_in(
             differing=_differing([period.terms for period in ordered]),
         )
 
-    return [page(condition if condition in known else _longest(evaluations)) for condition in conditions]
-
-
-def _longest(evaluations: Sequence[Evaluation]) -> str:
-    """The condition with the most evaluations, the first by name of several."""
-    counts = Counter(sorted(evaluation.condition for evaluation in evaluations))
-    return counts.most_common(1)[0][0] if counts else ""
+    # The condition with the most evaluations, the first by name of several.
+    counts = Counter(sorted(evaluation.condition for evaluation in evaluations)).most_common(1)
+    longest = counts[0][0] if counts else ""
+    return [page(condition if condition in known else longest) for condition in conditions]
 
 
 def _periods(
@@ -285,14 +282,13 @@ def _system_lines(
 def _team_lines(points: Sequence[PeriodPoint], by: table.Column, numbers: Mapping[int, int]) -> tuple[Line, ...]:
     """One line for each team: its best system in each period. Teams are numbered in the order of their systems."""
     best = defaultdict[str, dict[int, PeriodPoint]](dict)
-    lowest = defaultdict[str, set[int]](set)
     for point in points:
-        system, period = point.entry.system, point.period.evaluation_id
-        lowest[system.team_slug].add(numbers.get(system.id, len(numbers)))
-        rival = best[system.team_slug].get(period)
-        if rival is None or leads(point.figure.mean, rival.figure.mean, by.direction):
-            best[system.team_slug][period] = point
-    teams = sorted(best, key=lambda slug: (min(lowest[slug]), slug))
+        own, period = best[point.entry.system.team_slug], point.period.evaluation_id
+        if period not in own or leads(point.figure.mean, own[period].figure.mean, by.direction):
+            own[period] = point
+    systems = (point.entry.system for point in points)
+    order = sorted((numbers.get(system.id, len(numbers)), system.team_slug) for system in systems)
+    teams = dict.fromkeys(slug for _, slug in order)
     return tuple(_line(list(best[slug].values()), number) for number, slug in enumerate(teams))
 
 

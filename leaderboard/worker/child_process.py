@@ -52,14 +52,12 @@ class ChildProcess:
         for thread in self._threads:
             thread.start()
         self._write(settings)
-        try:
-            ready, problem = self._lines.get(timeout=START_SECONDS), ""
-        except queue.Empty:
-            ready, problem = None, f"it took more than {START_SECONDS:g} s"
-        if ready is None:
-            self.kill()
-            problem = problem or (self._said[-1].strip() if self._said else self._death())
-            raise Unavailable(f"The scoring process did not start: {problem}.")
+        with contextlib.suppress(queue.Empty):
+            if self._lines.get(timeout=START_SECONDS) is not None:
+                return
+        self.kill()
+        problem = self._said[-1].strip() if self._said else self._death()
+        raise Unavailable(f"The scoring process did not start: {problem}.")
 
     def ask(self, job: messages.Job) -> None:
         self.stage = messages.Stage.STARTING
@@ -76,7 +74,9 @@ class ChildProcess:
                 return None
             if line is None:
                 self.kill()
-                return self._end()
+                if any(sign in said for said in self._said for sign in NO_MEMORY):
+                    return messages.out_of_memory(self._job_bytes, self.stage)
+                return messages.Failed(self._death())
             reply: messages.Reply | messages.Entered = messages.read_message(line)
             if not isinstance(reply, messages.Entered):
                 return reply
@@ -126,12 +126,6 @@ class ChildProcess:
         for line in self._popen.stderr:
             self._said.append(line)
             log.warning("scoring process: %s", line.rstrip())
-
-    def _end(self) -> messages.Exceeded | messages.Failed:
-        """What the end of the process means for the job."""
-        if any(sign in line for line in self._said for sign in NO_MEMORY):
-            return messages.out_of_memory(self._job_bytes, self.stage)
-        return messages.Failed(self._death())
 
     def _death(self) -> str:
         """How the process ended, in words."""

@@ -96,36 +96,6 @@ class _Pause:
         self._until = time.monotonic() + seconds
 
 
-class Mailing:
-    """Raises BadInput when the settings of the mail server can't be read."""
-
-    def __init__(self, database: Database, config: Config) -> None:
-        self._database = database
-        self._server = config.mail_server
-        self._config = config
-        self._busy, self._ahead, self._away = _Pause(), _Pause(), _Pause()
-
-    def step(self, *, busy: bool = False) -> bool:
-        """Sends some of what waits; False when there was nothing to send. busy: runs wait, and come first."""
-        if self._ahead.is_over(LOOK_AHEAD_SECONDS):
-            with self._database.write() as session:
-                outbox.sweep(session)
-                outbox.remind(session, self._config.deadline_days, present())
-        if self._server is None or not self._away.is_over() or (busy and not self._busy.is_over(MAIL_BUSY_SECONDS)):
-            return False
-        try:
-            sent = outbox.send_waiting(self._database, self._server, self._config.site_url, MAILS_AT_ONCE)
-        except NoDatabase:
-            raise
-        except Unavailable as error:
-            log.warning("mails wait: %s", error.message)
-            self._away.begin(AWAY_SECONDS)
-            return False
-        if sent:
-            log.info("sent %s mails", sent)
-        return sent > 0
-
-
 BEATS = 3  # a lease is renewed this often while it lasts
 PATIENCE = 3  # times what a job may compute is how long it may take
 RECORD_SECONDS = 2.0  # between two tries to record a result while the database does not answer
@@ -140,6 +110,8 @@ class Worker:
     """One worker and its scoring process. `name` is in every claim: host, process id and a random number.
 
     quiet_seconds  without a new event before boards are refreshed
+
+    Raises BadInput when the settings of the mail server can't be read.
     """
 
     def __init__(self, database: Database, store: RunStore, config: Config, *, quiet_seconds: float = 0.0) -> None:
@@ -154,10 +126,11 @@ class Worker:
             job_bytes=config.job_bytes,
         )
         self._boards = BoardRefresh(database, quiet_seconds=quiet_seconds)
-        self._mails = Mailing(database, config)
+        self._mail_server = config.mail_server
         self._child: ChildProcess | None = None
         self._jobs = 0
         self._sweeps, self._switches, self._failed_switch = _Pause(), _Pause(), _Pause()
+        self._busy_mails, self._look_ahead, self._mail_server_away = _Pause(), _Pause(), _Pause()
 
     def step(self, stop: threading.Event) -> bool:
         """Scores the next run, or refreshes a board when none waits; False when there was nothing to do.
@@ -174,7 +147,7 @@ class Worker:
         with self._database.write() as session:
             claim = queue.claim(session, self.name, self._config.lease_seconds)
         if claim is None:
-            idle = self._switch_ready_sets, self._mails.step, partial(self._copy_again, child, stop), self._boards.step
+            idle = self._switch_ready_sets, self._send_mails, partial(self._copy_again, child, stop), self._boards.step
             return any(step() for step in idle)
         log.info("submission %s: scoring, attempt %s", claim.submission_id, claim.attempt)
         reply = self._await(child, Job(claim.submission_id, claim.scoring_set_id), stop, claim)
@@ -182,9 +155,30 @@ class Worker:
             self._record(claim, reply, stop)
             self._switch_ready_sets(busy=True)
             if not stop.is_set():
-                self._mails.step(busy=True)
+                self._send_mails(busy=True)
                 self._boards.step_while_busy()
         return True
+
+    def _send_mails(self, *, busy: bool = False) -> bool:
+        """Sends some of what waits; False when there was nothing to send. busy: runs wait, and come first."""
+        if self._look_ahead.is_over(LOOK_AHEAD_SECONDS):
+            with self._database.write() as session:
+                outbox.sweep(session)
+                outbox.remind(session, self._config.deadline_days, present())
+        is_early = busy and not self._busy_mails.is_over(MAIL_BUSY_SECONDS)
+        if is_early or self._mail_server is None or not self._mail_server_away.is_over():
+            return False
+        try:
+            sent = outbox.send_waiting(self._database, self._mail_server, self._config.site_url, MAILS_AT_ONCE)
+        except NoDatabase:
+            raise
+        except Unavailable as error:
+            log.warning("mails wait: %s", error.message)
+            self._mail_server_away.begin(AWAY_SECONDS)
+            return False
+        if sent:
+            log.info("sent %s mails", sent)
+        return sent > 0
 
     def close(self) -> None:
         if self._child is not None:

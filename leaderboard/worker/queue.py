@@ -88,13 +88,15 @@ def claim(session: Session, worker: str, lease_seconds: float) -> Claim | None:
         .returning(Scoring.id, Scoring.submission_id, Scoring.scoring_set_id, Scoring.attempt),
         execution_options={"synchronize_session": False},
     ).one_or_none()
-    return None if row is None else Claim(*row, worker=worker)
+    return row and Claim(*row, worker=worker)
 
 
 def renew(session: Session, claim: Claim, lease_seconds: float) -> bool:
     """Extends the lease; False when the job is in other hands by now."""
-    later = sa.update(Scoring).where(*_is_held(claim)).values(lease_until=clock(lease_seconds)).returning(Scoring.id)
-    return session.scalar(later, execution_options={"synchronize_session": False}) is not None
+    scoring = _held(session, claim)
+    if scoring is not None:
+        session.execute(sa.update(Scoring).where(Scoring.id == scoring.id).values(lease_until=clock(lease_seconds)))
+    return scoring is not None
 
 
 def release(session: Session, claim: Claim) -> None:
@@ -153,11 +155,8 @@ def _record_scores(session: Session, scoring: Scoring, result: RunScores) -> Rec
     scoring.digest = scoring_digest(
         submission.id, submission.sha256, scoring_set.id, settings.beta, said, lines
     )  # fmt: skip
-    scoring.beta = settings.beta
-    scoring.missing = list(result.missing)
-    scoring.unjudged = list(result.unjudged)
-    scoring.facts = result.facts
-    scoring.seconds = result.seconds
+    scoring.beta, scoring.seconds, scoring.facts = settings.beta, result.seconds, result.facts
+    scoring.missing, scoring.unjudged = list(result.missing), list(result.unjudged)
     _finish(scoring, State.SCORED)
     _note_scored(session, submission, result)
     figures = {f"{line.measure} {line.subset}": [line.mean, line.digest[:SHORT]] for line in lines}
@@ -170,12 +169,11 @@ def _note_scored(session: Session, submission: Submission, result: RunScores) ->
     """What follows for the run itself, locked by the caller."""
     submission.label = submission.label or (result.facts.get("tag") or submission.filename)[:LONGEST_LABEL]
     submission.problems, submission.problem_count = [], 0
-    if submission.scored_at is None and submission.imported_at is not None:
+    if submission.scored_at is None:
         # A run that was brought in from the past was scored in its own time: it counts from when it was received.
-        submission.scored_at = submission.received_at
-    elif submission.scored_at is None:
-        submission.scored_at = present()
-        _tell(session, submission, MailKind.SCORED)
+        submission.scored_at = submission.received_at if submission.imported_at else present()
+        if submission.imported_at is None:
+            _tell(session, submission, MailKind.SCORED)
     if submission.designation is Designation.PRIMARY:
         settle_primary(session, WORKER, submission)
 
@@ -233,9 +231,13 @@ def _tell(session: Session, submission: Submission, kind: MailKind) -> None:
 
 def _held(session: Session, claim: Claim) -> Scoring | None:
     """The claimed row, locked, while the claim holds it; None when it is in other hands."""
-    return session.scalars(
-        sa.select(Scoring).where(*_is_held(claim)).with_for_update(of=Scoring).execution_options(populate_existing=True)
-    ).one_or_none()
+    own = Scoring.id == claim.scoring_id, Scoring.worker == claim.worker, Scoring.attempt == claim.attempt
+    return session.scalar(
+        sa.select(Scoring)
+        .where(*own, Scoring.state == State.SCORING)
+        .with_for_update(of=Scoring)
+        .execution_options(populate_existing=True)
+    )
 
 
 def _put_back(session: Session, scoring: Scoring, wait_seconds: float = 0.0) -> None:
@@ -245,12 +247,9 @@ def _put_back(session: Session, scoring: Scoring, wait_seconds: float = 0.0) -> 
         session.delete(scoring)
         return
     session.flush()
+    waiting = {"state": State.QUEUED, "worker": None, "lease_until": None}
     not_before = clock(wait_seconds) if wait_seconds else None
-    session.execute(
-        sa.update(Scoring)
-        .where(Scoring.id == scoring.id)
-        .values(state=State.QUEUED, worker=None, lease_until=None, not_before=not_before)
-    )
+    session.execute(sa.update(Scoring).where(Scoring.id == scoring.id).values(**waiting, not_before=not_before))
 
 
 def _park(session: Session, scoring: Scoring, reason: str, *, damaged: bool = False) -> None:
@@ -258,15 +257,6 @@ def _park(session: Session, scoring: Scoring, reason: str, *, damaged: bool = Fa
     submission = locked_run(session, scoring.submission_id)
     return_quota(session, submission, rejected=False)
     record(session, WORKER, "fail", submission, about=[scoring], reason=reason)
-
-
-def _is_held(claim: Claim) -> tuple[sa.ColumnElement[bool], ...]:
-    return (
-        Scoring.id == claim.scoring_id,
-        Scoring.state == State.SCORING,
-        Scoring.worker == claim.worker,
-        Scoring.attempt == claim.attempt,
-    )
 
 
 def _lock_prior(session: Session, campaign_id: int, settings: ScoringSettings) -> bool:
@@ -282,14 +272,8 @@ def _lock_prior(session: Session, campaign_id: int, settings: ScoringSettings) -
     )
     if session.scalar(sa.select(Campaign.id).where(*own, Campaign.locked_at.is_not(None))) is not None:
         return True
-    row = session.execute(
-        sa.update(Campaign)
-        .where(*own)
-        .values(locked_at=sa.func.coalesce(Campaign.locked_at, clock()))
-        .returning(Campaign.id),
-        execution_options={"synchronize_session": False},
-    ).one_or_none()
-    return row is not None
+    lock = sa.update(Campaign).where(*own).values(locked_at=sa.func.coalesce(Campaign.locked_at, clock()))
+    return session.scalar(lock.returning(Campaign.id), execution_options={"synchronize_session": False}) is not None
 
 
 def _finish(scoring: Scoring, state: State, failure: str = "", *, damaged: bool = False) -> None:

@@ -43,15 +43,17 @@ def standing_set(session: Session, evaluation_id: int, source: str) -> ScoringSe
     )
 
 
+WITH_REVISION = sa.select(ScoringSet).join(ScoringSet.revision).options(sa.orm.contains_eager(ScoringSet.revision))
+
+
+def sets_of(session: Session, evaluation: Evaluation, which: sa.ColumnElement[bool]) -> list[ScoringSet]:
+    """The evaluation's sets, by a condition on ScoringSet, with their judgment revisions."""
+    return list(session.scalars(WITH_REVISION.where(ScoringSet.evaluation_id == evaluation.id, which)))
+
+
 def find_sets(session: Session, evaluation: Evaluation, ids: Sequence[int]) -> list[ScoringSet]:
     """The evaluation's sets with these ids, with their judgment revisions. Raises NotFound, and tells of no others."""
-    rows = session.scalars(
-        sa.select(ScoringSet)
-        .join(ScoringSet.revision)
-        .options(sa.orm.contains_eager(ScoringSet.revision))
-        .where(ScoringSet.id.in_(ids), ScoringSet.evaluation_id == evaluation.id)
-    )
-    by_id = {row.id: row for row in rows}
+    by_id = {row.id: row for row in sets_of(session, evaluation, ScoringSet.id.in_(ids))}
     if by_id.keys() != {*ids}:
         raise NotFound
     return [by_id[set_id] for set_id in ids]
@@ -78,12 +80,7 @@ def current_sets(session: Session, evaluation_ids: Iterable[int]) -> dict[int, S
     known: dict[int, ScoringSet | None] = read_so_far(session, CURRENT_SETS)
     if unread := [key for key in wanted if key not in known]:
         known.update(dict.fromkeys(unread))
-        sets = session.scalars(
-            sa.select(ScoringSet)
-            .join(ScoringSet.revision)
-            .options(sa.orm.contains_eager(ScoringSet.revision))
-            .where(ScoringSet.evaluation_id.in_(unread), IS_CURRENT)
-        )
+        sets = session.scalars(WITH_REVISION.where(ScoringSet.evaluation_id.in_(unread), IS_CURRENT))
         known.update((scoring_set.evaluation_id, scoring_set) for scoring_set in sets)
     return {key: number for key in wanted if (number := known[key]) is not None}
 

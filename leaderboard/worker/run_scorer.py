@@ -30,7 +30,7 @@ from sqlalchemy.orm import Session
 
 from leaderboard import scoring
 from leaderboard.audit.rules import judgments_sha256
-from leaderboard.db import Database
+from leaderboard.db import Database, snapshot
 from leaderboard.errors import Conflict, Damaged, FileRejected, Missing, NoDatabase, NoStore
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads import collection_list, file_rules
@@ -90,8 +90,7 @@ class RunScorer:
         self._report = report
         self._stage = messages.Stage.STARTING
         self._prepared: _Prepared | None = None
-        self._rules: RunRules | None = None
-        self._rules_are_of: object = None
+        self._rules: tuple[object, RunRules | None] = None, None  # what they are of, and they
 
     def answer(self, job: messages.Job, job_bytes: int) -> messages.Reply:
         """Does a job and says what came of it, whatever goes wrong."""
@@ -129,22 +128,18 @@ class RunScorer:
         prepared, submission, run = self._read(submission_id, scoring_set_id)
         self._enter(messages.Stage.SCORING)
         score = partial(scoring.score, threshold=submission.threshold, name=submission.filename)
-        scored = {
-            subset: score(run, judged, prepared.measures, prepared.setting)
-            for subset, judged in prepared.judged.items()
-        }
-        whole = scored[Subset.ALL]
-        one_threshold = scoring.by_one_threshold(run.score, run.decision, prepared.setting.compat)
-        measures = [
-            _measure_score(measure, subset, scored.get(subset, whole), prepared, one_threshold)
-            for measure in prepared.measures
-            for subset in Subset
-        ]
+        measures, setting = prepared.measures, prepared.setting
+        scored = {subset: score(run, judged, measures, setting) for subset, judged in prepared.judged.items()}
+        whole, listed = scored[Subset.ALL], set(run.queries)
+        one_threshold = scoring.by_one_threshold(run.score, run.decision, setting.compat)
         if keep:
             self._keep_lists(submission_id, run, prepared)
-        listed = set(run.queries)
         return messages.RunScores(
-            measures=tuple(measures),
+            measures=tuple(
+                _measure_score(measure, subset, scored.get(subset, whole), prepared, one_threshold)
+                for measure in measures
+                for subset in Subset
+            ),
             missing=tuple(query for query in prepared.asked if query not in listed),
             unjudged=prepared.judged[Subset.ALL].left_out,
             seconds=time.perf_counter() - started,
@@ -189,10 +184,10 @@ class RunScorer:
         if rules == NO_RULES:
             return None
         of = rules, evaluation_id, prepared.needed
-        if self._rules is None or self._rules_are_of != of:
+        if self._rules[0] != of:
             packed = collection_list(session, evaluation_id) if rules.documents else None
-            self._rules, self._rules_are_of = RunRules(rules, prepared.needed, packed), of
-        return self._rules
+            self._rules = of, RunRules(rules, prepared.needed, packed)
+        return self._rules[1]
 
     def _keep_lists(self, submission_id: int, run: Run, prepared: _Prepared) -> None:
         self._enter(messages.Stage.LISTS)
@@ -251,10 +246,9 @@ def _judgments(rows: Sequence[Sequence[Any]]) -> Judgments:
 
 def _judgments_of_subtopics(rows: Sequence[Sequence[Any]]) -> SubtopicJudgments:
     """Rows of query, subtopic, document and grade as columns."""
-    queries, query = _numbered([row[0] for row in rows])
+    judgments = _judgments([(query, document, grade) for query, _, document, grade in rows])
     subtopics, subtopic = _numbered([row[1] for row in rows])
-    document, grade = Ids.of([row[2] for row in rows]), np.array([row[3] for row in rows], np.int64)
-    return SubtopicJudgments(queries, query, document, grade, subtopics=subtopics, subtopic=subtopic)
+    return snapshot(SubtopicJudgments, judgments, subtopics=subtopics, subtopic=subtopic)
 
 
 def _measure_score(
@@ -288,7 +282,6 @@ def _ranked_lists(run: Run, prepared: _Prepared) -> Iterator[tuple[int, RankedLi
         yield prepared.positions[query], RankedList(documents, lines.score[first:last], decisions)
 
 
-READY = "ready"
 LEAST_ROOM = 32 * 2**20  # bytes that the bound must leave above what the process takes before any job
 STATUS = Path("/proc/self/statm")  # Linux
 WAITS = {NoDatabase: "the database did not answer", NoStore: "the run store did not answer or is full"}
@@ -316,13 +309,11 @@ def main() -> None:
         Database.connect(settings.database_url, must_exist=True),
         RunStore(settings.store_url, must_exist=True),
         Limits(expanded_bytes=settings.text_bytes),
-        report=lambda stage: _say(
-            replies, messages.write_message(messages.Entered(stage))
-        ),  # the worker must know it when this dies
+        report=lambda stage: _say(replies, messages.Entered(stage)),  # the worker must know it when this dies
     )
-    _say(replies, READY)
+    _say(replies, messages.Entered(messages.Stage.STARTING))  # it is ready
     while True:
-        _say(replies, messages.write_message(run_scorer.answer(jobs.get(), settings.job_bytes)))
+        _say(replies, run_scorer.answer(jobs.get(), settings.job_bytes))
 
 
 def _bound_memory(job_bytes: int) -> None:
@@ -341,6 +332,5 @@ def _listen(stdin: TextIO, jobs: queue.Queue[messages.Job]) -> None:
     os._exit(0)  # nobody is left to hear an answer
 
 
-def _say(replies: TextIO, line: str) -> None:
-    replies.write(line + "\n")
-    replies.flush()
+def _say(replies: TextIO, message: messages.Message) -> None:
+    print(messages.write_message(message), file=replies, flush=True)

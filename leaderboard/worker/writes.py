@@ -30,7 +30,6 @@ from leaderboard.campaigns.models import Campaign
 from leaderboard.db import exists, locked
 from leaderboard.errors import Conflict
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.rules import ScoringSettings
 from leaderboard.judgments.models import JudgmentRevision
 from leaderboard.judgments.reads import require_source
 from leaderboard.mail.rules import MailKind
@@ -46,16 +45,15 @@ def next_turns(session: Session, teams: Collection[int], priority: int) -> dict[
     """Team id -> the turn of the next entry that it queues with this priority; those after it count on from there."""
     session.flush()
     of_priority = sa.and_(sa.text(IN_QUEUE), Scoring.priority == priority)
-    serving = session.scalar(sa.select(sa.func.max(Scoring.turn)).where(Scoring.state == State.SCORING, of_priority))
-    if serving is None:
-        serving = session.scalar(sa.select(sa.func.min(Scoring.turn)).where(Scoring.state == State.QUEUED, of_priority))
+    scoring = sa.func.max(sa.case((Scoring.state == State.SCORING, Scoring.turn)))
+    served = sa.select(sa.func.coalesce(scoring, sa.func.min(Scoring.turn))).where(of_priority)
+    first = session.scalar(served) or 0
     last = session.execute(
         sa.select(Submission.team_id, sa.func.max(Scoring.turn))
-        .join(Submission, Submission.id == Scoring.submission_id)
-        .where(Scoring.state.in_(UNFINISHED), of_priority, Submission.team_id.in_(teams))
+        .join(Scoring.submission)
+        .where(of_priority, Submission.team_id.in_(teams))
         .group_by(Submission.team_id)
     )
-    first = serving or 0
     return dict.fromkeys(teams, first) | {team: max(turn + 1, first) for team, turn in last}
 
 
@@ -64,13 +62,8 @@ SUBMITTED, RESCORING, BESIDE, STOOD = 0, 10, 20, 30  # priorities: what people w
 
 def live_sets(session: Session, evaluation_id: int) -> list[ScoringSet]:
     """The sets that a new run enters: those that stand, of each source of judgments, and any that is building."""
-    return list(
-        session.scalars(
-            sa.select(ScoringSet)
-            .where(ScoringSet.evaluation_id == evaluation_id, ScoringSet.state != SetState.SUPERSEDED)
-            .order_by(ScoringSet.id)
-        )
-    )
+    live = ScoringSet.evaluation_id == evaluation_id, ScoringSet.state != SetState.SUPERSEDED
+    return list(session.scalars(sa.select(ScoringSet).where(*live).order_by(ScoringSet.id)))
 
 
 def make_set(session: Session, actor: Actor, evaluation: Evaluation) -> ScoringSet | None:
@@ -83,7 +76,10 @@ def make_set(session: Session, actor: Actor, evaluation: Evaluation) -> ScoringS
     session.flush()
     # Runs that are being submitted hold this row shared, so that none of them misses the new set.
     evaluation = locked(session, Evaluation, evaluation.id)
-    revisions = {revision.source: revision for revision in _newest_revisions(session, evaluation)}
+    finished = JudgmentRevision.evaluation_id == evaluation.id, JudgmentRevision.finished_at.is_not(None)
+    in_use = sa.select(JudgmentRevision).where(*finished, JudgmentRevision.source.not_in(evaluation.set_aside))
+    newest_last = session.scalars(in_use.order_by(JudgmentRevision.number))
+    revisions = {revision.source: revision for revision in newest_last}
     official = revisions.pop(evaluation.official_source, None)
     made = None if official is None else _make(session, actor, evaluation, official)
     for _, revision in sorted(revisions.items()):
@@ -91,24 +87,17 @@ def make_set(session: Session, actor: Actor, evaluation: Evaluation) -> ScoringS
     return made
 
 
-def _newest_revisions(session: Session, evaluation: Evaluation) -> Sequence[JudgmentRevision]:
-    """The newest revision of each source that is not set aside."""
-    newest = (
-        sa.select(sa.func.max(JudgmentRevision.number))
-        .where(
-            JudgmentRevision.evaluation_id == evaluation.id,
-            JudgmentRevision.finished_at.is_not(None),
-            JudgmentRevision.source.not_in(evaluation.set_aside),
-        )
-        .group_by(JudgmentRevision.source)
-    )
-    own = JudgmentRevision.evaluation_id == evaluation.id
-    return session.scalars(sa.select(JudgmentRevision).where(own, JudgmentRevision.number.in_(newest))).all()
-
-
 def _make(session: Session, actor: Actor, evaluation: Evaluation, revision: JudgmentRevision) -> ScoringSet:
     settings = settings_by(session, evaluation, revision)
-    made = find_by_settings(session, revision, settings) or add_set(session, evaluation, revision, settings)
+    key = {"evaluation_id": evaluation.id, "revision_id": revision.id, "settings_hash": settings.hash}
+    key["metric_version"] = metrics.MEASURES_VERSION
+    made = session.scalar(sa.select(ScoringSet).filter_by(**key))
+    if made is None:
+        now, primary = present(), settings.measures[0]
+        made = ScoringSet(**key, source=revision.source, frozen=settings, primary_measure=primary, created_at=now)
+        made.state = SetState.BUILDING
+        session.add(made)
+        session.flush()
     for other in live_sets(session, evaluation.id):
         if other.state is SetState.BUILDING and other.source == made.source and other is not made:
             supersede(session, other)
@@ -191,15 +180,10 @@ def enqueue(session: Session, submission: Submission, scoring_set: ScoringSet) -
 
 def _queue(session: Session, scoring_set: ScoringSet, runs: Sequence[Submission], priority: int) -> None:
     turns = next_turns(session, {run.team_id for run in runs}, priority)
+    now = dt.datetime.now(dt.UTC)  # in a replay of the past, too: it waits from now on
     for run in runs:
-        entry = Scoring(
-            submission_id=run.id,
-            scoring_set_id=scoring_set.id,
-            priority=priority,
-            turn=turns[run.team_id],
-            queued_at=dt.datetime.now(dt.UTC),  # in a replay of the past, too: it waits from now on
-        )
-        session.add(entry)
+        entry = {"submission_id": run.id, "turn": turns[run.team_id], "queued_at": now}
+        session.add(Scoring(scoring_set_id=scoring_set.id, priority=priority, **entry))
         turns[run.team_id] += 1
 
 
@@ -273,9 +257,8 @@ def ready_sets(session: Session, only: int | None = None) -> list[ScoringSet]:
     scored. See `lost_in`. only: the one with this id.
     """
     waiting = sa.exists().where(Scoring.scoring_set_id == ScoringSet.id, Scoring.state.in_(UNFINISHED))
-    ready = sa.select(ScoringSet).where(ScoringSet.state == SetState.BUILDING, ~waiting, ~lost_in().exists())
-    if only is not None:
-        ready = ready.where(ScoringSet.id == only)
+    which = sa.true() if only is None else ScoringSet.id == only
+    ready = sa.select(ScoringSet).where(which, ScoringSet.state == SetState.BUILDING, ~waiting, ~lost_in().exists())
     return list(session.scalars(ready.order_by(ScoringSet.id).with_for_update(skip_locked=True)))
 
 
@@ -290,38 +273,6 @@ def of_older_version(session: Session) -> list[int]:
     )
     older = sa.select(ScoringSet.evaluation_id).where(ScoringSet.state.in_(STANDING), ~of_this_version)
     return list(session.scalars(older.distinct().order_by(ScoringSet.evaluation_id)))
-
-
-def find_by_settings(session: Session, revision: JudgmentRevision, settings: ScoringSettings) -> ScoringSet | None:
-    """The set of these judgments and settings by this version of the measures; None where there is none."""
-    return session.scalar(
-        sa.select(ScoringSet).where(
-            ScoringSet.evaluation_id == revision.evaluation_id,
-            ScoringSet.revision_id == revision.id,
-            ScoringSet.metric_version == metrics.MEASURES_VERSION,
-            ScoringSet.settings_hash == settings.hash,
-        )
-    )
-
-
-def add_set(
-    session: Session, evaluation: Evaluation, revision: JudgmentRevision, settings: ScoringSettings
-) -> ScoringSet:
-    """A new one of these judgments and settings, which is building and has no scorings."""
-    made = ScoringSet(
-        evaluation_id=evaluation.id,
-        revision_id=revision.id,
-        source=revision.source,
-        metric_version=metrics.MEASURES_VERSION,
-        frozen=settings,
-        settings_hash=settings.hash,
-        primary_measure=settings.measures[0],
-        state=SetState.BUILDING,
-        created_at=present(),
-    )
-    session.add(made)
-    session.flush()
-    return made
 
 
 def supersede(session: Session, scoring_set: ScoringSet, now: dt.datetime | None = None) -> None:

@@ -39,7 +39,7 @@ NOWHERE = {
 READING = {
     "boards.best_means", "boards.due",
     "boards.recomputed", "evaluations.next_year", "generations.campaign_of", "accounts.find_user",
-    "accounts.require_free", "queue.unfinished", "worker.find_by_settings", "worker.imported",
+    "accounts.require_free", "queue.unfinished", "worker.imported",
     "worker.live_sets", "worker.of_its_event", "campaigns.locked_evaluations",
     "worker.of_older_version", "worker.ready_sets",     "evaluations.agreements_of",
     "submissions.admit", "submissions.locked_run",
@@ -53,7 +53,7 @@ WITHIN = {
     "locking", "teams.ensure_pseudonym",
     "judgments.copy_queries", "worker.enqueue",
     "judgments.import_previewed", "judgments.import_previewed_queries",
-    "worker.add_set", "worker.make_set", "worker.record_making", "worker.supersede",
+    "worker.make_set", "worker.record_making", "worker.supersede",
     "selection",
     "evaluations.accept_agreements", "submissions.settle_primary",
 }  # fmt: skip

@@ -388,16 +388,13 @@ def load_entries(
         .order_by(Submission.received_at, Submission.id)
     )
     names = None if measures is None else list(dict.fromkeys(measures))
-    joined = names if names is not None and len(names) <= JOINED else []
+    joined = names if names and len(names) <= JOINED else []
     for name in joined:
         score = sa.orm.aliased(Score)
         of_run = score.scoring_id == Scoring.id, score.measure == name, _is_seen(score, ScoringSet.id, shown)
         statement = statement.outerjoin(score, sa.and_(*of_run)).add_columns(*_columns(score))
-    entries = []
-    for row in session.execute(statement) if by_set else ():
-        figures = {name: row[start : start + 4] for start, name in zip(range(WIDTH, len(row), 4), joined, strict=True)}
-        entry = _entry(by_set[row[FIELDS]], row[:FIELDS], row[FIELDS + 1 : WIDTH], figures)
-        entries += [] if entry is None else [entry]
+    rows = session.execute(statement) if by_set else ()
+    entries = [entry for row in rows if (entry := _entry(by_set[row[FIELDS]], row, joined)) is not None]
     return entries if joined or names == [] else with_figures(session, shown, entries, names)
 
 
@@ -461,20 +458,19 @@ def _label(
     return SystemLabel(system_id, name, kind, slug, team, team_slug) if is_named else anonymous(system_id, kind, number)
 
 
-def _entry(
-    disclosure: Disclosure, scored: Sequence[Any], labelled: Sequence[Any], stored: Mapping[str, Sequence[Any]]
-) -> Entry | None:
-    """The run of a row of the statement; None where the reader may not see its means."""
-    team_id, run_at, assumed, label, designation, missing, kind, *named = labelled
+def _entry(disclosure: Disclosure, row: Sequence[Any], measures: Sequence[str]) -> Entry | None:
+    """The run of a row of the statement, with these figures; None where the reader may not see its means."""
+    team_id, run_at, assumed, label, designation, missing, kind, *named = row[FIELDS + 1 : WIDTH]
     own = disclosure.actor.is_in(team_id)
     if not disclosure.sees(Content.RESULTS, own):
         return None
     is_named = kind is SystemKind.BASELINE or disclosure.sees(Content.NAMES, own)
-    system = _label(is_named, scored[3], kind, *named)
+    system = _label(is_named, row[3], kind, *named)
     missing = len(disclosure.scoring_set.settings.counted(missing, disclosure.subset))
+    stored = {name: row[start : start + 4] for start, name in zip(range(WIDTH, len(row), 4), measures, strict=True)}
     figures = _as_seen(disclosure, own, stored)
     more = run_at, assumed, system, label if is_named else "", designation, own, missing, figures
-    return Entry(*[*scored, *more])
+    return Entry(*[*row[:FIELDS], *more])
 
 
 def _as_seen(disclosure: Disclosure, own: bool, stored: Mapping[str, Sequence[Any]]) -> dict[str, Figure]:

@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 from leaderboard import metrics
 from leaderboard.access import Actor, Content, effective_time, may_see, require, subset_seen
 from leaderboard.boards.reads import entries as table
-from leaderboard.boards.reads.ranking import ComparedBoard, Orders, load_boards, orders, shared
+from leaderboard.boards.reads.ranking import ComparedBoard, Orders, Shared, load_boards, orders, shared
 from leaderboard.errors import NotFound
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads import (
@@ -30,7 +30,7 @@ from leaderboard.judgments.models import Judgment, Query
 from leaderboard.numbers import counted, first_of
 from leaderboard.submissions.rules import STANDING, SetState, State
 from leaderboard.worker.models import Scoring, ScoringSet
-from leaderboard.worker.reads import current_set, find_sets
+from leaderboard.worker.reads import find_sets, sets_of
 
 NAMED = 10  # queries that a sentence names
 
@@ -138,11 +138,11 @@ def board_versions(
     """
     evaluation = find_evaluation(session, actor, campaign_slug, slug)
     scored = sa.exists().where(Scoring.scoring_set_id == ScoringSet.id, Scoring.state == State.SCORED)
-    has_stood = ScoringSet.switched_at.is_not(None), sa.or_(ScoringSet.state.in_(STANDING), scored)
+    has_stood = ScoringSet.switched_at.is_not(None) & (ScoringSet.state.in_(STANDING) | scored)
     ends = replaced_beside(session, evaluation)
     times = [
         (time, row)
-        for row in _sets(session, evaluation, *has_stood)
+        for row in sets_of(session, evaluation, has_stood)
         if (moment := effective_time(actor, evaluation, row, now)) is not None
         for time in _times(board_version(evaluation, row, ends.get(row.id)), row, goes_on=moment == now)
     ]
@@ -160,18 +160,6 @@ def board_versions(
         evaluation=evaluation_heading(evaluation, now),
         sets=tuple(reversed(shown)),
         several_sources=len({time.source for time in shown if time.current or time.beside}) > 1,
-    )
-
-
-def _sets(session: Session, evaluation: Evaluation, *which: sa.ColumnElement[bool]) -> list[ScoringSet]:
-    """The evaluation's sets with their judgments' revisions."""
-    return list(
-        session.scalars(
-            sa.select(ScoringSet)
-            .join(ScoringSet.revision)
-            .options(sa.orm.contains_eager(ScoringSet.revision))
-            .where(ScoringSet.evaluation_id == evaluation.id, *which)
-        )
     )
 
 
@@ -198,25 +186,35 @@ def differences(
 
     Only settings: what is different in the judgments themselves is told to whoever may see single queries.
     """
-    words = []
-    if before.source != after.source:
-        words.append(f"judgments by {after.source} instead of {before.source}")
-    elif before.revision_id != after.revision_id:
-        words.append(f"judgments of revision {after.revision.number} instead of {before.revision.number}")
-    if before.metric_version != after.metric_version:
-        words.append(f"version {after.metric_version} of the measures instead of {before.metric_version}")
-    was, settings = before.settings, after.settings
-    for name, setting in (OF_CAMPAIGN | OF_EVALUATION).items():
-        if getattr(was, name) != getattr(settings, name):
-            words.append(f"{setting}: {_shown(getattr(settings, name))} instead of {_shown(getattr(was, name))}")
-    words += _of_queries(was, settings, subset_seen(actor, evaluation, now))
-    both = same_measures(was, settings)
-    for preposition, names in (
-        ("with", [name for name in settings.measures if name not in both]),
-        ("without", [name for name in was.measures if name not in both.values()]),
-    ):
-        words += [f"{preposition} {', '.join(names)}"] if names else []
-    return tuple(words)
+    sets, was, settings = (before, after), before.settings, after.settings
+    by_source = before.source != after.source
+    values: dict[str, list[object]] = {
+        "judgments by": [each.source for each in sets],
+        "judgments of revision": [by_source or each.revision.number for each in sets],
+        "the version of the measures:": [each.metric_version for each in sets],
+        **{
+            f"{setting}:": [getattr(each, name) for each in (was, settings)]
+            for name, setting in (OF_CAMPAIGN | OF_EVALUATION).items()
+        },
+    }
+    words = [f"{what} {_shown(new)} instead of {_shown(old)}" for what, (old, new) in values.items() if old != new]
+    both, subset = same_measures(was, settings), subset_seen(actor, evaluation, now)
+    # Of hidden queries nothing is told to whoever may not know of them.
+    hidden = {*was.hidden, *settings.hidden} if subset is Subset.SHOWN else set()
+    excluded = sorted({*settings.excluded} - {*was.excluded} - hidden)
+    included = sorted({*was.excluded} - {*settings.excluded} - hidden)
+    added = settings.size(subset) - was.size(subset) + len(excluded) - len(included)
+    new = [name for name in settings.measures if name not in both]
+    lost = [name for name in was.measures if name not in both.values()]
+    phrases: dict[str, object] = {
+        f"without {_queries(excluded)}": excluded,
+        f"with {_queries(included)} again": included,
+        counted(added, "more query", "more queries"): added > 0,
+        "other hidden queries": subset is Subset.ALL and was.hidden != settings.hidden,
+        f"with {', '.join(new)}": new,
+        f"without {', '.join(lost)}": lost,
+    }
+    return (*words, *(phrase for phrase, is_so in phrases.items() if is_so))
 
 
 def same_measures(before: ScoringSettings, after: ScoringSettings) -> dict[str, str]:
@@ -225,26 +223,13 @@ def same_measures(before: ScoringSettings, after: ScoringSettings) -> dict[str, 
     Names hold the evaluation's relevance level: what is AP at level 1 is AP(rel=2) at level 2.
     """
     names = {_without_level(name, before.relevance_level): name for name in before.measures}
-    both = {name: names.get(_without_level(name, after.relevance_level)) for name in after.measures}
-    return {name: was for name, was in both.items() if was is not None}
+    return {name: was for name in after.measures if (was := names.get(_without_level(name, after.relevance_level)))}
 
 
 def _without_level(name: str, level: int) -> metrics.Measure:
     measure = metrics.parse(name)
     given = {key: value for key, value in measure.given if (key, value) != ("rel", level)}
     return measure.family(cutoff=measure.cutoff, **given)
-
-
-def _of_queries(before: ScoringSettings, after: ScoringSettings, subset: Subset) -> list[str]:
-    """Which queries count no more, count again, or are new; of hidden ones nothing to whoever may not know of them."""
-    hidden = {*before.hidden, *after.hidden} if subset is Subset.SHOWN else set()
-    excluded = sorted({*after.excluded} - {*before.excluded} - hidden)
-    included = sorted({*before.excluded} - {*after.excluded} - hidden)
-    words = [f"without {_queries(excluded)}"] if excluded else []
-    words += [f"with {_queries(included)} again"] if included else []
-    added = after.size(subset) - before.size(subset) + len(excluded) - len(included)
-    words += [counted(added, "more query", "more queries")] if added > 0 else []
-    return words + (["other hidden queries"] if subset is Subset.ALL and before.hidden != after.hidden else [])
 
 
 def _shown(value: object) -> str:
@@ -376,11 +361,13 @@ def board_difference(
     sets = visible_sets(session, actor, evaluation, (before, after), now)
     earlier, later = (scoring_set for scoring_set, _ in sets)
     called = same_measures(earlier.settings, later.settings) or {name: name for name in later.settings.measures}
-    columns = tuple(table.column(name) for name in called)
+    columns, columns_before = ([table.column(name) for name in names] for names in (called, called.values()))
     by = table.pick(columns, measure)
-    by_each = table.column(called[by.name]), by
-    shown = [table.Disclosure(actor, evaluation, scoring_set, moment) for scoring_set, moment in sets]
-    boards = load_boards(session, list(zip(shown, (list(called.values()), list(called)), strict=True)), by_each)
+    by_before = table.column(called[by.name])
+    shown = (table.Disclosure(actor, evaluation, scoring_set, moment) for scoring_set, moment in sets)
+    asked = zip(shown, (by_before, by), (columns_before, columns), strict=True)
+    former, board = boards = load_boards(session, asked)
+    compared = shared(former, by_before, board, by)
     labels = _labels(session, evaluation, boards)
     names = _names(labels)
     return BoardDifference(
@@ -388,14 +375,17 @@ def board_difference(
         before=board_version(evaluation, earlier),
         after=board_version(evaluation, later),
         changes=differences(actor, evaluation, earlier, later, now),
-        apart=_apart(boards, by_each, names),
+        apart=_apart(former, board, compared, names),
         judgments=_rejudged(session, actor, evaluation, earlier, later, now),
-        results_open=all(board.results_open for board in boards),
-        columns=columns,
+        results_open=former.results_open and board.results_open,
+        columns=tuple(columns),
         column=by,
-        column_before=by_each[0],
-        rows=_rows(boards, by_each, labels),
-        orders=tuple(orders(each, shared(boards, (table.column(called[each.name]), each)), names) for each in columns),
+        column_before=by_before,
+        rows=_rows(former, board, compared, labels),
+        orders=tuple(
+            orders(each, shared(former, was, board, each), names)
+            for each, was in zip(columns, columns_before, strict=True)
+        ),
         rounded=not all(may_see(actor, evaluation, Content.DETAILS, moment) for _, moment in sets),
     )
 
@@ -406,22 +396,20 @@ def sources(
     """The boards by every source of judgments side by side. Raises NotAllowed while single queries are closed."""
     evaluation = find_evaluation(session, actor, campaign_slug, slug)
     require(may_see(actor, evaluation, Content.DETAILS, now), closed_details(evaluation))
-    current = current_set(session, evaluation.id)
-    sets = _sets(session, evaluation, ScoringSet.state.in_(STANDING))
-    sets.sort(key=lambda scoring_set: (scoring_set is not current, scoring_set.source))
+    sets = sets_of(session, evaluation, ScoringSet.state.in_(STANDING))
+    sets.sort(key=lambda scoring_set: (scoring_set.state is SetState.BESIDE, scoring_set.source))
     columns = table.columns_of(sets[0].settings) if sets else ()
     by = table.pick(columns, measure) if columns else None
     versions = tuple(board_version(evaluation, scoring_set) for scoring_set in sets)
     compared = [[each for each in columns if each.name in scoring_set.settings.measures] for scoring_set in sets]
-    asked = [
-        (table.Disclosure(actor, evaluation, scoring_set, now), [each.name for each in own])
-        for scoring_set, own in zip(sets, compared, strict=True)
-    ]
-    boards = load_boards(session, asked, [by] * len(asked)) if by else ()
+    boards: tuple[ComparedBoard, ...] = ()
+    if by:
+        shown = (table.Disclosure(actor, evaluation, scoring_set, now) for scoring_set in sets)
+        boards = load_boards(session, ((each, by, own) for each, own in zip(shown, compared, strict=True)))
     labels = _labels(session, evaluation, boards)
     names = _names(labels)
     agreements = tuple(
-        Agreement(source, tuple(orders(each, shared((boards[0], board), (each, each)), names) for each in own))
+        Agreement(source, tuple(orders(each, shared(boards[0], each, board, each), names) for each in own))
         for source, board, own in zip(versions[1:], boards[1:], compared[1:], strict=True)
     )
     return SourcesPage(
@@ -430,18 +418,15 @@ def sources(
         columns=columns,
         column=by,
         agreements=agreements,
-        rows=_side_by_side(boards, by, labels) if by else (),
+        rows=_side_by_side(boards, labels),
     )
 
 
-def _apart(
-    boards: Sequence[ComparedBoard], by: tuple[table.Column, table.Column], names: Mapping[int, str]
-) -> tuple[str, ...]:
+def _apart(former: ComparedBoard, board: ComparedBoard, compared: Shared, names: Mapping[int, str]) -> tuple[str, ...]:
     """Which systems are not compared, and why: what somebody did, or who came."""
-    compared = set(shared(boards, by)[0].tolist())
-    before, after = (set(board.rank_of(own)) for board, own in zip(boards, by, strict=True))
+    before, after = former.ranks.keys(), board.ranks.keys()
     why = {
-        "Another run stood for {} on the earlier board.": (before & after) - compared,
+        "Another run stood for {} on the earlier board.": (before & after) - set(compared[0].tolist()),
         "On the later board only {} {is_} ranked.": after - before,
         "On the earlier board only {} {is_} ranked.": before - after,
     }
@@ -459,11 +444,10 @@ def _names(labels: Mapping[int, table.SystemLabel]) -> dict[int, str]:
 
 
 def _rows(
-    boards: Sequence[ComparedBoard], by: tuple[table.Column, table.Column], labels: Mapping[int, table.SystemLabel]
+    former: ComparedBoard, board: ComparedBoard, compared: Shared, labels: Mapping[int, table.SystemLabel]
 ) -> tuple[SystemDifference, ...]:
-    before, after = (board.lines(own) for board, own in zip(boards, by, strict=True))
-    rank_before, rank = (board.rank_of(own) for board, own in zip(boards, by, strict=True))
-    systems, places_before, places = shared(boards, by)
+    before, after, rank_before, rank = former.lines, board.lines, former.ranks, board.ranks
+    systems, places_before, places = compared
     moves = dict(zip(systems.tolist(), (places_before - places).tolist(), strict=True))
     rows = []
     for system in {**after, **before}:
@@ -484,10 +468,8 @@ def _rows(
     return tuple(sorted(rows, key=lambda row: _place(row.rank, row.system)))
 
 
-def _side_by_side(
-    boards: Sequence[ComparedBoard], by: table.Column, labels: Mapping[int, table.SystemLabel]
-) -> tuple[SourceRow, ...]:
-    lines, ranks = [board.lines(by) for board in boards], [board.rank_of(by) for board in boards]
+def _side_by_side(boards: Sequence[ComparedBoard], labels: Mapping[int, table.SystemLabel]) -> tuple[SourceRow, ...]:
+    lines, ranks = [board.lines for board in boards], [board.ranks for board in boards]
     runs = {system: run for own in reversed(lines) for system, (run, _) in own.items()}
     rows = [
         SourceRow(

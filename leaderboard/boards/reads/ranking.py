@@ -3,7 +3,6 @@ queries can tell, as its reader may know it; how many runs are queued, and which
 arrays, for pages that compare them: what each lists and ranks, and how two order the systems that both rank."""
 
 import datetime as dt
-import itertools
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -113,7 +112,7 @@ def load_candidates(
             sa.and_(ScoringSet.evaluation_id.in_([each.evaluation.id for each in own]), stands_by(way))
             for way, own in stored.items()
         )
-        chosen = list(itertools.chain.from_iterable(stored.values()))
+        chosen = [each for own in stored.values() for each in own]
         entries += table.load_entries(session, chosen, wanted, standing=sa.or_(*own_rows))
     for shown, own in others.items():
         runs = _may_be_best(session, actor, own, by) if shown is Show.BEST else None
@@ -139,17 +138,16 @@ def load_standing(
 
 def stands_by(way: rules.StoredChoice) -> sa.ColumnElement[bool]:
     """A condition on Standing: the rows of this way of choosing."""
-    own = Standing.run_choice == way.run_choice, Standing.subset == way.subset, Standing.rounded.is_(way.rounded)
-    return sa.and_(*own)
+    run_choice, subset, rounded = way
+    return sa.and_(Standing.run_choice == run_choice, Standing.subset == subset, Standing.rounded.is_(rounded))
 
 
 def _stored_choice(disclosure: table.Disclosure, show: Show) -> rules.StoredChoice:
     """The way of choosing whose rows say what stands for this reader, by the means as they see them."""
     if show is not Show.BEST:
         return rules.StoredChoice(rules.RunChoice(show))
-    subset = (
-        disclosure.subset if disclosure.subset in disclosure.scoring_set.settings.subsets else Subset.ALL
-    )  # then one is of both
+    is_its_own = disclosure.subset in disclosure.scoring_set.settings.subsets  # else one is of both
+    subset = disclosure.subset if is_its_own else Subset.ALL
     return rules.StoredChoice(rules.RunChoice.BEST, subset, disclosure.is_rounded)
 
 
@@ -245,9 +243,6 @@ class PowerAndFragility:
     swaps: tuple[SwapRate, ...]
 
 
-TELLS = TypeAdapter(PowerAndFragility)
-
-
 @dataclass(frozen=True, slots=True)
 class BoardStatistics:
     """What the worker computed for a board besides means and intervals.
@@ -273,20 +268,18 @@ class BoardStatistics:
     told: PowerAndFragility | None
 
 
+STATISTICS = TypeAdapter(BoardStatistics)
+
+
 def statistics_of(figures: Mapping[str, Any], ranked: Collection[int]) -> BoardStatistics:
     """Of the figures that the worker has computed.
 
     Rank sets are given only if they were computed over exactly the scorings `ranked`: they say nothing of
     another set of runs, such as a reader's own choice, or one with a run that has just been scored.
     """
-    fits, queries = set(figures["ranked"]) == set(ranked), figures["queries"]
-    names = ("confidence", "resamples", "rank_resamples", "rank_queries", "needed_queries", "seed")
-    return BoardStatistics(
-        ranks={int(run): (low, high) for run, (low, high) in figures["ranks"].items()} if fits else {},
-        above_baselines=frozenset(figures["above_baselines"] if fits else ()),
-        told=TELLS.validate_python(queries) if fits and queries else None,  # none of fewer than two ranked runs
-        **{name: figures[name] for name in names},
-    )
+    fits = set(figures["ranked"]) == set(ranked)
+    of_ranks = {"told": figures["queries"]} if fits else {"told": None, "ranks": {}, "above_baselines": ()}
+    return STATISTICS.validate_python({**figures, **of_ranks})
 
 
 @dataclass(frozen=True, slots=True)
@@ -307,7 +300,7 @@ def parked_runs(session: Session, evaluation: Evaluation) -> tuple[ParkedRun, ..
         .join(Submission)
         .where(ScoringSet.evaluation_id == evaluation.id, *HAS_FAILED, on_boards())
         .order_by(Scoring.submission_id, ScoringSet.id)
-    ).all()
+    )
     parked = {run.submission_id: ParkedRun(run.submission_id, run.failure, holds) for run, holds in rows}
     return tuple(parked.values())
 
@@ -319,9 +312,8 @@ def of_worker(
     in the current set, and in one that is building; whether `parked_runs` may find any. In one statement."""
     own = ScoringSet.evaluation_id == evaluation.id
     unfinished = (
-        sa.select(sa.func.count())
-        .select_from(Scoring)
-        .join(ScoringSet, ScoringSet.id == Scoring.scoring_set_id)
+        sa.select(sa.func.count(Scoring.id))
+        .join(ScoringSet)
         .join(Scoring.submission)
         .where(
             own,
@@ -337,8 +329,7 @@ def of_worker(
     of_board = Board.scoring_set_id == scoring_set.id, Board.measure == measure, Board.subset == subset
     figures = sa.select(Board.figures).where(*of_board).scalar_subquery()
     failed = sa.exists().where(ScoringSet.id == Scoring.scoring_set_id, own, *HAS_FAILED)
-    computed, queued, building, some_failed = session.execute(sa.select(figures, waiting, rescoring, failed)).one()
-    return computed, queued, building, some_failed
+    return session.execute(sa.select(figures, waiting, rescoring, failed)).one()
 
 
 def received_runs(session: Session, evaluation: Evaluation) -> int:
@@ -350,12 +341,13 @@ def received_runs(session: Session, evaluation: Evaluation) -> int:
 class ComparedBoard:
     """What a set's board lists, as one reader sees it.
 
+    by       the measure that is looked at
     runs     those that stand; where the best ones do those from which they are chosen, in the order of their arrival
     figures  of these runs by every measure that is compared
     """
 
     disclosure: table.Disclosure
-    show: Show
+    by: table.Column
     runs: Runs
     figures: Mapping[str, RunFigures]
 
@@ -365,7 +357,7 @@ class ComparedBoard:
 
     def standing(self, by: table.Column) -> Ints:
         """Where those that stand are in `runs`; of equal means the latest stands."""
-        if self.show is not Show.BEST:
+        if not stands_best(self.disclosure):
             return np.arange(len(self.runs.systems))
         stand = rules.best_runs(self.runs.groups, self.figures[by.name].means, by.direction)
         return stand[~self.runs.off_board[stand]]
@@ -382,48 +374,51 @@ class ComparedBoard:
             rules.places_of(means[standing], by.direction),
         )
 
-    def rank_of(self, by: table.Column) -> dict[int, int]:
+    @property
+    def ranks(self) -> dict[int, int]:
         """System -> its rank."""
-        systems, _, ranks = self.ranked(by)
+        systems, _, ranks = self.ranked(self.by)
         return dict(zip(systems.tolist(), ranks.tolist(), strict=True))
 
-    def lines(self, by: table.Column) -> dict[int, tuple[int, table.Figure]]:
-        """System -> the run that stands for it and its figure by the measure that is looked at; of one in time and one
-        late that in time."""
-        standing = self.standing(by)
+    @property
+    def lines(self) -> dict[int, tuple[int, table.Figure]]:
+        """System -> the run that stands for it and its figure; of one in time and one late that in time."""
+        standing = self.standing(self.by)
         standing = standing[np.argsort(~self.runs.late[standing], kind="stable")]
         stand = self.runs.at(standing)
-        lines = zip(stand.submissions.tolist(), self.figures[by.name].at(standing), strict=True)
+        lines = zip(stand.submissions.tolist(), self.figures[self.by.name].at(standing), strict=True)
         return dict(zip(stand.systems.tolist(), lines, strict=True))
 
 
 def load_boards(
-    session: Session, asked: Sequence[tuple[table.Disclosure, Sequence[str]]], by: Sequence[table.Column]
+    session: Session, asked: Iterable[tuple[table.Disclosure, table.Column, Iterable[table.Column]]]
 ) -> tuple[ComparedBoard, ...]:
-    """The boards of an evaluation by these sets and by these measures.
-
-    by  of each board the measure that is looked at
-    """
-    wanted, shows = [], []
-    for (disclosure, names), looked_at in zip(asked, by, strict=True):
-        shows.append(Show(disclosure.evaluation.campaign.run_choice))
-        runs = _load_runs(session, disclosure, shows[-1])
+    """The boards of an evaluation, each by a set, with the measure that is looked at, and those that are compared."""
+    columns, wanted = [], []
+    for disclosure, by, compared in asked:
+        runs = _load_runs(session, disclosure)
         visible = runs.at(disclosure.sees_each(Content.RESULTS, runs.own))
-        measures = list(dict.fromkeys([*names, looked_at.name]))
-        wanted.append(Wanted(disclosure, measures, visible, in_full=[looked_at.name]))
-    boards = zip(wanted, shows, load_figures(session, wanted), strict=True)
-    return tuple(ComparedBoard(each.disclosure, show, each.runs, figures) for each, show, figures in boards)
+        columns.append(by)
+        wanted.append(Wanted(disclosure, list({by.name, *(each.name for each in compared)}), visible, [by.name]))
+    boards = zip(wanted, columns, load_figures(session, wanted), strict=True)
+    return tuple(ComparedBoard(each.disclosure, by, each.runs, figures) for each, by, figures in boards)
 
 
-def _load_runs(session: Session, disclosure: table.Disclosure, show: Show) -> Runs:
+def stands_best(disclosure: table.Disclosure) -> bool:
+    """Whether in this campaign a system's best run stands for it."""
+    return disclosure.evaluation.campaign.run_choice is rules.RunChoice.BEST
+
+
+def _load_runs(session: Session, disclosure: table.Disclosure) -> Runs:
     """The runs of `ComparedBoard`."""
-    rule, scoring_set = show is Show.PRIMARY, disclosure.scoring_set
+    scoring_set = disclosure.scoring_set
+    rule = disclosure.evaluation.campaign.run_choice is rules.RunChoice.PRIMARY
     own_rows = stands_by(rules.StoredChoice(rules.RunChoice.PRIMARY)) if rule else None
     which, standing = table.scorings_of(scoring_set, disclosure.moment, own_rows)
     where = sa.and_(has_its_place(), *which)
     loaded = load_runs(session, disclosure.actor, [scoring_set.id], where, standing=standing, by_arrival=not rule)
     runs = loaded[scoring_set.id]
-    if show is Show.BEST:
+    if stands_best(disclosure):
         return runs
     if rule and len(np.unique(runs.groups)) < len(runs.groups):
         runs = _by_rule(session, scoring_set.id, runs)
@@ -436,7 +431,7 @@ def _by_rule(session: Session, set_id: int, runs: Runs) -> Runs:
     kept, or systems were united since."""
     ids = set(runs.submissions.tolist())
     read = scored_runs(session, of_sets=ScoringSet.id == set_id).get(set_id, [])
-    candidates = [run for run in read if run.submission_id in ids]
+    candidates = (run for run in read if run.submission_id in ids)
     chosen = rules.selected_runs(candidates, rules.RunChoice.PRIMARY, lambda _: None, "higher")
     return runs.at(np.isin(runs.submissions, [run.submission_id for run in chosen]))
 
@@ -474,27 +469,29 @@ class Orders:
         return bool(self.swapped or self.parted)
 
 
-def shared(boards: Sequence[ComparedBoard], by: tuple[table.Column, table.Column]) -> tuple[Ints, Ints, Ints]:
+Shared = tuple[Ints, Ints, Ints]
+
+
+def shared(former: ComparedBoard, by_before: table.Column, board: ComparedBoard, by: table.Column) -> Shared:
     """(the systems that two boards rank by the same run, by whichever run where the best ones stand; their places
-    before among themselves; and after). by: a measure that each board has its own name of."""
-    (systems, runs, ranks), (later, runs_later, ranks_later) = map(ComparedBoard.ranked, boards, by)
+    before among themselves; and after). by_before, by: a measure that each board has its own name of."""
+    (systems, runs, ranks), (later, runs_later, ranks_later) = former.ranked(by_before), board.ranked(by)
     both, here, there = np.intersect1d(systems, later, assume_unique=True, return_indices=True)
-    if boards[1].show is not Show.BEST:
+    if not stands_best(board.disclosure):
         same = runs[here] == runs_later[there]
         both, here, there = both[same], here[same], there[same]
     before, after = (np.searchsorted(np.sort(own), own) + 1 for own in (ranks[here], ranks_later[there]))
     return both, before, after
 
 
-def orders(column: table.Column, compared: tuple[Ints, Ints, Ints], names: Mapping[int, str]) -> Orders:
+def orders(column: table.Column, compared: Shared, names: Mapping[int, str]) -> Orders:
     """By this measure. compared: as `shared` gives them; names: of these systems and others, in their order."""
     number = {system: number for number, system in enumerate(names)}
     at = np.argsort([number[system] for system in compared[0].tolist()])
     systems, before, after = (own[at] for own in compared)
     counts = pairs(before, after)
     tau = _defined(tau_b(counts))
-    reference = np.empty(len(at), dtype=np.int64)
-    reference[np.argsort(before, kind="stable")] = np.arange(len(at))
+    reference = np.argsort(np.argsort(before, kind="stable"))
     in_order = reference[np.argsort(after, kind="stable")]
     leaders = (tuple(sorted(names[each] for each in systems[own == 1].tolist())) for own in (before, after))
     return Orders(

@@ -24,7 +24,6 @@ from leaderboard.evaluations import reads as headings
 from leaderboard.evaluations.rules import Judging, NoRelevant, ScoringSettings, Subset
 from leaderboard.metrics import Columns, Floats, Ints, Measure
 from leaderboard.metrics.families.detection import AQWV, MQWV, columns_from_values
-from leaderboard.submissions.models import Submission
 from leaderboard.submissions.reads.status import ScoredSubmission, find_scored, label_of
 from leaderboard.worker.models import Score, Scoring, ScoringSet
 
