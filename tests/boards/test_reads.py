@@ -33,14 +33,6 @@ def standing(page: BoardPage) -> list[tuple[int | None, str]]:
     return [(row.rank, row.entry.system.name) for row in page.rows]
 
 
-def test_the_best_mean_leads_and_equal_means_share_a_rank(field: Field) -> None:
-    field.run("Cedar", {"AP": [0.5, 0.5, 0.5, 0.5]})
-    field.run("Alder", {"AP": [0.75, 0.75, 0.25, 0.25]})
-    field.run("Birch", {"AP": [1.0, 0.5, 0.5, 0.5]})
-    field.run("Dogwood", {"AP": [0.25, 0.25, 0.25, 0.25]})
-    assert standing(read(field)) == [(1, "Birch"), (2, "Alder"), (2, "Cedar"), (4, "Dogwood")]
-
-
 def test_those_who_share_a_rank_are_sorted_by_name_and_not_by_the_last_bit_of_the_mean(field: Field) -> None:
     field.run("Birch", means={"AP": 0.1 + 0.2, "P@5": 0.2}, values={"AP": [0.3] * 4, "P@5": [0.2] * 4})
     field.run("Alder", means={"AP": 0.3, "P@5": 0.2}, values={"AP": [0.3] * 4, "P@5": [0.2] * 4})

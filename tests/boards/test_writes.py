@@ -114,14 +114,6 @@ def test_an_interval_is_a_bootstrap_t_and_equal_values_have_none(field: Field) -
     assert (row.ranked_by.low, row.ranked_by.high) == ENDS
 
 
-def test_systems_that_are_far_apart_have_one_rank_each_and_the_first_alone_may_be_the_best(field: Field) -> None:
-    for name, value in (("Birch", 0.5), ("Alder", 0.9), ("Cedar", 0.1)):
-        field.run(name, {"AP": about(value)})
-    refresh(field)
-    assert sets(field) == [("Alder", 1, (1, 1)), ("Birch", 2, (2, 2)), ("Cedar", 3, (3, 3))]
-    assert may_be_best(field) == ["Alder"]
-
-
 def test_systems_that_the_queries_do_not_tell_apart_share_their_ranks_and_may_both_be_the_best(field: Field) -> None:
     field.run("Alder", {"AP": [0.01, *HALF[1:]]})
     field.run("Birch", {"AP": OTHER_HALF})

@@ -19,10 +19,10 @@ from tests.support.field import DAY, NAN, NOW, Field
 FIRST, SECOND = [0.9, 0.8, 0.7, 0.6], [0.8, 0.6, 0.4, 0.7]
 
 
-def page_of(field: Field, *runs: object, actor: Actor = VISITOR, **asked: Any) -> ComparePage:
+def page_of(field: Field, *runs: object, actor: Actor = VISITOR, year: str = "2026", **asked: Any) -> ComparePage:
     named = dict(zip("ab", map(str, runs), strict=False))
     with field.database.read() as session:
-        return compare(session, actor, "news", "2026", NOW, **named, view=BoardQuery(**asked))
+        return compare(session, actor, "news", year, NOW, **named, view=BoardQuery(**asked))
 
 
 def compared(field: Field, *runs: object, **asked: Any) -> Compared:
@@ -73,11 +73,9 @@ def test_the_interval_is_that_of_the_statistics_room_in_the_order_in_which_means
         field.run(name, {"AP": own.tolist()}, evaluation="2027")
         for name, own in zip(("Alder", "Birch"), values, strict=True)
     ]
-    with field.database.read() as session:
-        found = compare(session, VISITOR, "news", "2027", NOW, a=str(runs[0]), b=str(runs[1])).compared
+    found = compared(field, *runs, year="2027")
     order = sorted(range(queries), key=lambda n: f"q{n + 1}")  # ids as bytes: q1, q10, q11 …
     mine, theirs = (own[order] for own in values)
-    assert found is not None
     assert found.interval == difference_interval((mine,), (theirs,), resamples=RESAMPLES)
     assert found.test == randomisation_test(mine, theirs)
 
@@ -106,25 +104,15 @@ def test_runs_that_stand_can_be_chosen_and_another_one_that_is_named(field: Fiel
     assert own.names[0] != own.names[1]
 
 
-def test_a_query_that_is_excluded_or_that_nobody_judged_is_marked_as_left_out(field: Field) -> None:
+def test_a_query_that_is_excluded_that_nobody_judged_or_without_a_value_is_marked_as_left_out(field: Field) -> None:
     field.evaluation("2027", qrels="q1 0 d1 1\nq2 0 d1 1\nq3 0 d1 1\n")  # pooled: q4 is left out
     with field.database.write() as session:
         exclude_queries(
             session, CONSOLE, session.get_one(Evaluation, field.evaluations["2027"]), ["q2"], "two readings"
         )
-    runs = [field.run(name, {"AP": [0.1, NAN, 0.2, NAN]}, evaluation="2027") for name in ("Alder", "Birch")]
-    with field.database.read() as session:
-        found = compare(session, VISITOR, "news", "2027", NOW, a=str(runs[0]), b=str(runs[1])).compared
-    assert found is not None
-    assert [row.counted for row in found.queries] == [True, False, True, False]
-
-
-def test_a_query_on_which_neither_run_has_a_value_counts_into_no_mean(field: Field) -> None:
-    first, second = (
-        field.run(name, {"AP": values})
-        for name, values in (("Ash", [NAN, NAN, 0.2, 0.1]), ("Elm", [NAN, 0.5, 0.2, 0.1]))
-    )
-    assert [row.counted for row in compared(field, first, second).queries] == [False, True, True, True]
+    values = {"Alder": [0.1, NAN, NAN, NAN], "Birch": [NAN, NAN, NAN, NAN]}  # of q3 neither has any
+    runs = [field.run(name, {"AP": own}, evaluation="2027") for name, own in values.items()]
+    assert [row.counted for row in compared(field, *runs, year="2027").queries] == [True, False, False, False]
 
 
 def test_what_are_no_two_runs_of_the_board_is_refused(field: Field, two: tuple[int, int]) -> None:

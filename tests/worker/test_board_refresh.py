@@ -12,10 +12,9 @@ import sqlalchemy as sa
 from leaderboard.access import CONSOLE
 from leaderboard.boards import writes as boards
 from leaderboard.boards.models import Board
-from leaderboard.campaigns.writes import change_campaign
 from leaderboard.db import Database, clock
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.rules import NoRelevant, Subset
+from leaderboard.evaluations.rules import Subset
 from leaderboard.formats import QueryRow
 from leaderboard.generations.models import Generation
 from leaderboard.judgments.rules import JudgmentFiles
@@ -91,21 +90,6 @@ def test_postgresql_has_statistics_of_its_tables_as_soon_as_boards_are_fresh(wor
         assert session.scalar(of_standing) >= 0
 
 
-def test_what_aqwv_needs_under_pfa_only_is_kept_beside_the_shown_measures(world: World) -> None:
-    """P_miss is 0 on q1 and q2 and 1 on the five other queries with a relevant document; of the run's documents one of
-    q1's is a false alarm, among 999 others, and P_fa is 0 on the seven other queries, q3 among them."""
-    with world.organising() as (session, campaign, _):
-        change_campaign(session, CONSOLE, campaign, no_relevant=NoRelevant.PFA_ONLY)
-    run = world.submit()
-    world.drain()
-    scores = {score.measure: score for score in world.scoring(run).scores if score.subset is Subset.ALL}
-    assert set(scores) == {"AQWV", "AP", "P@1", "Pmiss", "Pfa"}
-    mean, low, high = scores["AQWV"].mean, scores["AQWV"].low, scores["AQWV"].high
-    assert mean == pytest.approx(1 - 5 / 7 - 20 / 999 / 8)
-    assert low is not None
-    assert high == pytest.approx(min(1.0, mean + (mean - low)))
-
-
 def test_a_board_that_can_not_be_refreshed_harms_no_score_and_no_other_board(
     world: World, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -131,17 +115,6 @@ def _refreshed(caplog: pytest.LogCaptureFixture) -> list[str]:
     """The measures of boards that were refreshed, in order."""
     found = (re.search(r"board of set \d+: (\S+) refreshed in", record.getMessage()) for record in caplog.records)
     return [match[1] for match in found if match is not None]
-
-
-def test_however_many_runs_wait_each_measure_is_refreshed_once_when_all_are_scored(
-    world: World, caplog: pytest.LogCaptureFixture
-) -> None:
-    caplog.set_level(logging.INFO, "leaderboard.worker.loop")
-    for number in range(7):
-        world.submit(run_text(number))
-    world.drain()
-    assert _refreshed(caplog) == ["AQWV", "AP", "P@1"]
-    assert _due(world) == 0
 
 
 def test_two_workers_refresh_each_measure_once(world: World, caplog: pytest.LogCaptureFixture) -> None:

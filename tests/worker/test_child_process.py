@@ -10,7 +10,6 @@ import threading
 from collections.abc import Iterator
 from dataclasses import replace
 
-import msgspec
 import numpy as np
 import pytest
 import sqlalchemy as sa
@@ -116,24 +115,10 @@ def test_a_job_that_passed_into_other_hands_is_dropped(world: World) -> None:
     assert (scoring.state, scoring.worker, scoring.errors) == (State.SCORING, "another", 0)
 
 
-VALUES = np.array([0.1, math.nan, -20.0, 5e-324])
-SCORES = RunScores(
-    measures=(
-        MeasureScore("AP", Subset.ALL, 0.1 + 0.2, 3, VALUES),
-        MeasureScore("MQWV", Subset.SHOWN, None, 0, np.zeros(0)),
-    ),
-    missing=("q1", "a query: ä"),
-    unjudged=(),
-    seconds=0.25,
-    facts={"lines": 3, "tag": "a run", "theta": {"MQWV": None}},
-)
-
-
 def test_scores_are_one_line_and_are_read_to_the_last_bit() -> None:
-    line = messages.write_message(SCORES)
+    score = MeasureScore("AP", Subset.ALL, 0.1 + 0.2, 3, np.array([0.1, math.nan, -20.0, 5e-324]))
+    line = messages.write_message(RunScores((score,), ("a query: ä",), (), 0.25, {"theta": {"MQWV": None}}))
     assert "\n" not in line
     read = messages.read_message(line)
-    assert isinstance(read, RunScores)
-    assert [each.values.tobytes() for each in read.measures] == [each.values.tobytes() for each in SCORES.measures]
-    alike = [replace(each, values=own.values) for each, own in zip(read.measures, SCORES.measures, strict=True)]
-    assert msgspec.structs.replace(read, measures=tuple(alike)) == SCORES
+    assert read.measures[0].values.tobytes() == score.values.tobytes()
+    assert (read.measures[0].mean, read.missing, read.facts) == (score.mean, ("a query: ä",), {"theta": {"MQWV": None}})

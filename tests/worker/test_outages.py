@@ -109,16 +109,11 @@ def flip(file: Path) -> None:
     file.write_bytes(content)
 
 
-def swap(file: Path) -> None:
-    """The file of another run in its place: a sound run, and not this one."""
-    file.write_text(run_text(7))
-
-
 DAMAGES: dict[str, Callable[[Path], None]] = {
     "flipped": flip,
     "cut off": lambda file: file.write_bytes(file.read_bytes()[:-20]),
     "emptied": lambda file: file.write_bytes(b""),
-    "swapped": swap,
+    "swapped": lambda file: file.write_text(run_text(7)),  # a sound run, and not this one
     "longer": lambda file: file.write_bytes(file.read_bytes() + b"# one line more\n"),
 }
 
