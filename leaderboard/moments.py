@@ -10,18 +10,17 @@ from zoneinfo import ZoneInfo, available_timezones
 
 def day_in_words(moment: dt.datetime) -> str:
     """`20 Nov 2026`: the day of a moment in UTC. Naive moments are refused with ValueError."""
-    moment = _in_utc(moment)
-    return f"{moment.day} {moment:%b %Y}"
+    return f"{_in_utc(moment):%-d %b %Y}"
 
 
 def moment_in_words(moment: dt.datetime) -> str:
     """`20 Nov 2026, 14:05 UTC`. Naive moments are refused with ValueError."""
-    return f"{day_in_words(moment)}, {_in_utc(moment):%H:%M} UTC"
+    return f"{_in_utc(moment):%-d %b %Y, %H:%M} UTC"
 
 
 def exact_moment_in_words(moment: dt.datetime) -> str:
     """`20 Nov 2026, 14:05:09 UTC`: to the second, rounded down. Naive moments are refused with ValueError."""
-    return f"{day_in_words(moment)}, {_in_utc(moment):%H:%M:%S} UTC"
+    return f"{_in_utc(moment):%-d %b %Y, %H:%M:%S} UTC"
 
 
 def _in_utc(moment: dt.datetime) -> dt.datetime:

@@ -100,10 +100,10 @@ def _baseline(context: click.Context, weighting: baselines.Weighting, short: str
     files = baselines.document_files(asked.documents)
     if asked.explain is not None:
         query, document = asked.explain
-        row = next((row for row in rows if row.id == query), None)
-        if row is None:
-            there = named([row.id for row in rows])
-            raise NotFound(f"{asked.query_file}: there is no query {query!r}; it has {there}")
+        by_id = {row.id: row for row in rows}
+        if query not in by_id:
+            raise NotFound(f"{asked.query_file}: there is no query {query!r}; it has {named([*by_id])}")
+        row = by_id[query]
         click.echo(_explained(_weights(asked, files, weighting, [row]), row, document), nl=False)
         return 0
     own = filter(None, (asked.query_file, asked.tuning_judgments, asked.tuning_queries))
@@ -116,7 +116,7 @@ def _baseline(context: click.Context, weighting: baselines.Weighting, short: str
     tuning = _tuning(asked, rows) if asked.tuning_judgments else None
     weights = _weights(asked, files, weighting, [*rows, *(tuning.queries if tuning else ())])
     tuned = _tuned(tuning, weights, asked) if tuning else None
-    theta = tuned.theta if tuned else None
+    theta = tuned and tuned.theta
     answers = _answers(weights, rows, asked.depth, "Answering")
     _report(asked.out, weights, write_run(asked.out, answers, asked.tag or short, theta), tuned)
     return 0 if asked.place is None else _submit(asked, weights, short, theta)

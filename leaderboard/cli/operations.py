@@ -10,6 +10,7 @@ import types
 import typing
 from collections.abc import Callable, Iterator, Mapping
 from enum import Enum
+from functools import partial
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any
@@ -205,7 +206,7 @@ def _run(endpoint: Endpoint, command: Command) -> int:
             ask(question)
     everything = {**command.sends, **arguments, **own}
     send = _sender(client, endpoint, _address(endpoint.address, places) + "/preview" * previewed, everything)
-    answer = send(confirmed) if confirmed or previewed else after_asking(send)
+    answer = after_asking(send, confirmed)
     if previewed and command.preview is not None:
         click.echo("\n".join([*command.preview(answer), "nothing was written"]))
         return 1 if answer.get("would_be_refused") else 0
@@ -246,10 +247,10 @@ def _all_pages(client: Client, address: str, **query: str) -> Any:
     return answer
 
 
-def after_asking(send: Callable[[bool], Any]) -> Any:
+def after_asking(send: Callable[[bool], Any], confirmed: bool) -> Any:
     """What is answered to `send(confirmed)`; asks first where that lists what has to be confirmed."""
     try:
-        return send(False)
+        return send(confirmed)
     except (Refused, Unconfirmed) as refused:
         if set(refused.fields) != {"confirm"}:
             raise
@@ -406,11 +407,10 @@ def rules(
     leaderboard form rules harbour/2026-text --most 1000 --every-query --document-pattern 'doc-[0-9]{1,6}'
     leaderboard form rules harbour/2026-text --documents ids.txt.gz
     """
-    refuse_if(documents is not None and no_documents, "give --documents or --no-documents")
+    refuse_if(documents and no_documents, "give --documents or --no-documents")
     own = given_on_line(context)
-    changes = {name: value for name, value in own.items() if name in FileRuleChanges.model_fields}
-    something = changes or documents is not None or no_documents
-    refuse_if(not something, "nothing to change; give at least one option")
+    changes = {name: own[name] for name in own.keys() & FileRuleChanges.model_fields.keys()}
+    refuse_if(not (changes or documents or no_documents), "nothing to change; give at least one option")
     body = inputs.checked(FileRuleChanges, changes).model_dump(mode="json", exclude_unset=True)
     client = client_of("form", own.get("server"), own.get("token_file"))
     address = "/organise/campaigns/{}/evaluations/{}/form".format(*evaluation.split("/"))
@@ -418,12 +418,8 @@ def rules(
     if no_documents:
         client.post(f"{address}/documents/remove")
     if documents is not None:
-        listed = documents
-
-        def send(confirmed: bool) -> Any:
-            return client.send(f"{address}/documents", listed, confirm=str(confirmed).lower())
-
-        answer = send(True) if confirm else after_asking(send)
+        send = partial(client.send, f"{address}/documents", documents)
+        answer = after_asking(lambda confirmed: send(confirm=str(confirmed).lower()), confirm)
         count = f"; its collection has {counted(answer['rules']['documents'], 'document')}"
     if changes:
         client.post(f"{address}/rules", body)

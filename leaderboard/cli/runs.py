@@ -93,7 +93,6 @@ def _by_name(names: Sequence[str], agreed: Sequence[Agreed], things: str) -> dic
     return {name: {"value": defined(value), things: n} for name, (value, n) in zip(names, agreed, strict=True)}
 
 
-OF_SETTING = ("documents", "beta", "no_relevant", "compat")
 CURVES: dict[str, Callable[..., Mapping[str, Any]]] = {
     "sweep": lambda ranking, level: sweep(ranking, level)._asdict(),
     "oracle": oracles,
@@ -133,10 +132,9 @@ def curves(
     A threshold of inf (in JSON: null) returns nothing. What is undefined is empty (in JSON: null). A query that the run
     lacks counts as an empty list.
     """
-    settings = {name: asked.pop(name) for name in OF_SETTING}
-    is_detection = curve in ("sweep", "oracle")
-    lacks = settings["documents"] is None or settings["beta"] is None
-    refuse_if(is_detection and lacks, f"--curve {curve} needs --documents N and --beta B")
+    settings = {name: asked.pop(name) for name in ("documents", "beta", "no_relevant", "compat")}
+    lacks = None in (settings["documents"], settings["beta"])
+    refuse_if(lacks and curve in ("sweep", "oracle"), f"--curve {curve} needs --documents N and --beta B")
     refuse_if(depth is not None and curve != "rank", "--depth goes with --curve rank")
     setting = setting_of(settings)
     judged, strange = judged_queries(judgments, **asked, only=query)

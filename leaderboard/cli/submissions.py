@@ -291,9 +291,9 @@ def list_submissions(
     options.print_table(HEAD, map(_cells, rows), "no such submission")
 
 
-def _cells(row: dict[str, str]) -> tuple[str, ...]:
-    label = f"{row['title']}{' (primary)' if row['is_primary'] else ''}{' (late)' if row['late'] else ''}"
-    received = f"{moment(row['received_at'])}{' (assumed)' if row['received_assumed'] else ''}"
+def _cells(row: dict[str, Any]) -> tuple[str, ...]:
+    label = f"{row['title']}{' (primary)' * row['is_primary']}{' (late)' * row['late']}"
+    received = f"{moment(row['received_at'])}{' (assumed)' * row['received_assumed']}"
     return (row["id"], *(row[name] for name in HEAD[1:5]), label, row["state"], received)
 
 

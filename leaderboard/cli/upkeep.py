@@ -7,6 +7,7 @@
 
 import datetime as dt
 import logging
+import re
 import shutil
 import tempfile
 from collections.abc import Sequence
@@ -59,10 +60,9 @@ def worker(once: bool) -> None:
 
 def _noted(text: str) -> tuple[int, str]:
     """Of `123:9f86…`, an event's number and its hash."""
-    number, _, digest = text.partition(":")
-    if not number.isascii() or not number.isdigit() or len(digest) != 64:
+    if not (noted := re.fullmatch("([0-9]+):(.{64})", text)):
         raise ValueError("give what an earlier verification printed, like 123:9f86d081…")
-    return int(number), digest
+    return int(noted[1]), noted[2]
 
 
 @click.command()
