@@ -157,18 +157,20 @@ def knows_team(session: Session, actor: Actor, team: Team, on_boards: Iterable[E
 
     on_boards  the evaluations that show a run of it
     """
+    shown = Content.RESULTS, Content.NAMES
     if actor.all_powerful or actor.is_in(team.id):
         return True
-    if actor.user_id is not None:
-        own = JoinRequest.team_id == team.id, JoinRequest.user_id == actor.user_id
-        if team.is_listed or exists(session, *own, JoinRequest.answered_at.is_(None)):
-            return True
-        let_in = session.scalars(sa.select(CampaignTeam.campaign_id).where(CampaignTeam.team_id == team.id))
-        if actor.organises & _campaigns_entered(session, team_id=team.id).union(let_in):
-            return True
-    return any(
-        may_see(actor, board, Content.RESULTS, now) and may_see(actor, board, Content.NAMES, now) for board in on_boards
-    )
+    if any(all(may_see(actor, board, content, now) for content in shown) for board in on_boards):
+        return True
+    if actor.user_id is None:
+        return False
+    own = JoinRequest.team_id == team.id, JoinRequest.user_id == actor.user_id
+    if team.is_listed or exists(session, *own, JoinRequest.answered_at.is_(None)):
+        return True
+    if not actor.organises:
+        return False
+    let_in = session.scalars(sa.select(CampaignTeam.campaign_id).where(CampaignTeam.team_id == team.id))
+    return bool(actor.organises & _campaigns_entered(session, team_id=team.id).union(let_in))
 
 
 def submission_refusal(evaluation: Evaluation, begun_at: dt.datetime, received_at: dt.datetime) -> str | None:
