@@ -21,7 +21,7 @@ from leaderboard.judgments.rules import JudgmentFiles
 from leaderboard.judgments.writes import import_judgments, import_queries
 from leaderboard.submissions.rules import Designation, State
 from leaderboard.worker import queue
-from leaderboard.worker.board_refresh import BoardRefresh
+from leaderboard.worker.loop import BoardRefresh
 from leaderboard.worker.models import Score, ScoringSet
 from tests.support.databases import Filling
 from tests.support.scoring import WorkerHere
