@@ -169,11 +169,8 @@ def _network(address: str) -> str:
         parsed = ipaddress.ip_address(address.partition("%")[0])
     except ValueError:
         return f"address {address[:100]}"
-    if isinstance(parsed, ipaddress.IPv6Address):
-        if parsed.ipv4_mapped is None:
-            return f"network {ipaddress.ip_network((parsed, 64), strict=False)}"
-        parsed = parsed.ipv4_mapped
-    return f"address {parsed}"
+    parsed = getattr(parsed, "ipv4_mapped", None) or parsed
+    return f"address {parsed}" if parsed.version == 4 else f"network {ipaddress.ip_network((parsed, 64), strict=False)}"
 
 
 def _wait(session: Session, subject: str, most: int, window: dt.timedelta, now: dt.datetime) -> int:

@@ -82,7 +82,7 @@ class OpenInvitation:
 
 def account(session: Session, actor: Actor, now: dt.datetime) -> Account:
     """Raises NotAllowed for visitors."""
-    user = session.get(User, actor.user_id) if actor.user_id is not None else None
+    user = session.get(User, actor.user_id or 0)
     if user is None:
         raise NotAllowed("Log in to see your account.")
     return snapshot(

@@ -351,7 +351,7 @@ def set_password(
     user.password_hash = password_hash
     token = end_all_sessions(session, user.id, now, staying)
     session.execute(sa.update(ApiToken).where(ApiToken.user_id == user.id, is_live(now)).values(revoked_at=now))
-    outbox.void_resets(session, user, "another password was set since")  # before the links: it waits for their senders
+    outbox.void_resets(session, user)  # before the links: it waits for their senders
     links = MailLink.user_id == user.id, MailLink.kind == MailKind.RESET, MailLink.used_at.is_(None)
     session.execute(sa.update(MailLink).where(*links).values(used_at=now))
     if user.email is not None:
@@ -405,14 +405,6 @@ def _add(session: Session, new: NewAccount, **more: Any) -> User:
     return user
 
 
-# What is said of a link of a mail that does not work, whatever the reason.
-NO_LINK = {
-    MailKind.RESET: "This link does not work, or no longer: it sets a password once, within an hour. Ask for another.",
-    MailKind.CONFIRMATION: "This link does not work, or no longer: it confirms an address once, within a week, of the "
-    "account that is logged in. Have another one sent.",
-}
-
-
 def find_link(session: Session, kind: MailKind, token: str, now: dt.datetime, actor: Actor | None = None) -> MailLink:
     """The link of a mail that still works, with its account. Raises Conflict otherwise, whatever the reason.
 
@@ -436,7 +428,10 @@ def find_link(session: Session, kind: MailKind, token: str, now: dt.datetime, ac
         )
     )
     if link is None:
-        raise Conflict(NO_LINK[kind])
+        raise Conflict(
+            "This link does not work, or no longer: it works once, for an hour where it sets a password, for a week "
+            "where it confirms an address, and that for the account that is logged in. Have another one sent."
+        )
     return link
 
 
@@ -489,7 +484,7 @@ def send_confirmation(session: Session, actor: Actor, user: User) -> str:
     _require_own(actor, user)
     if user.unconfirmed_email is None:
         raise Conflict("No address of this account waits to be confirmed.")
-    outbox.void_confirmations(session, user, "another link was asked for since")
+    outbox.void_confirmations(session, user)
     outbox.put(session, MailKind.CONFIRMATION, user.id, user.unconfirmed_email)
     return user.unconfirmed_email
 
@@ -529,7 +524,7 @@ def _take(session: Session, user: User, address: str | None) -> None:
     key = None if address is None else email_key(address)
     if key and session.scalar(sa.select(User.id).where(User.email_key == key, User.id != user.id)) is not None:
         raise Conflict("This address is the confirmed one of another account: an address belongs to one account.")
-    outbox.void_confirmations(session, user, "the account has a confirmed address, or none, since")
+    outbox.void_confirmations(session, user)
     old = user.email
     user.email, user.email_key, user.unconfirmed_email = address, key, None
     if old is not None and old != address:

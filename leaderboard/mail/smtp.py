@@ -3,13 +3,14 @@
 import contextlib
 import smtplib
 import ssl
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from email.errors import MessageError
 from email.headerregistry import Address
 from email.message import EmailMessage
 from email.policy import SMTP
 from email.utils import format_datetime, localtime
+from functools import partial
 from ipaddress import ip_address
 
 from leaderboard.config import MailServer
@@ -29,26 +30,12 @@ class Letter:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Sending:
-    """A connection to the server."""
-
-    server: MailServer
-    connection: smtplib.SMTP
-
-    def send(self, letter: Letter) -> None:
-        """Raises BadInput where this mail can't be sent at all, Unavailable where it may be later."""
-        try:
-            message = _message(self.server, letter)
-        except (ValueError, IndexError, MessageError) as error:
-            raise BadInput(f"this is no address that a mail can be sent to: {letter.to!r}") from error
-        with _told():
-            self.connection.send_message(message)
-
-
 @contextlib.contextmanager
-def connected(server: MailServer) -> Iterator[Sending]:
-    """Raises Unavailable when the server can't be reached, or takes neither our name nor our password."""
+def connected(server: MailServer) -> Iterator[Callable[[Letter], None]]:
+    """What sends a letter: it raises BadInput where that can't be sent at all, Unavailable where it may be later.
+
+    Raises Unavailable when the server can't be reached, or takes neither our name nor our password.
+    """
     context = ssl.create_default_context()
     with _told():
         if server.encrypted:
@@ -65,11 +52,20 @@ def connected(server: MailServer) -> Iterator[Sending]:
                 raise Unavailable(f"{server.host} offers no STARTTLS, and a password is not sent in the open")
             if server.user:
                 connection.login(server.user, server.password)
-        yield Sending(server, connection)
+        yield partial(_send, server, connection)
     finally:
         with contextlib.suppress(smtplib.SMTPException, OSError):
             connection.quit()
         connection.close()
+
+
+def _send(server: MailServer, connection: smtplib.SMTP, letter: Letter) -> None:
+    try:
+        message = _message(server, letter)
+    except (ValueError, IndexError, MessageError) as error:
+        raise BadInput(f"this is no address that a mail can be sent to: {letter.to!r}") from error
+    with _told():
+        connection.send_message(message)
 
 
 def _message(server: MailServer, letter: Letter) -> EmailMessage:

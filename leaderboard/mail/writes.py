@@ -3,7 +3,7 @@ whoever runs the site. No transaction is open while the mail server answers.
 """
 
 import datetime as dt
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
@@ -20,7 +20,7 @@ from leaderboard.evaluations.models import Evaluation
 from leaderboard.mail.letters import receiver, written
 from leaderboard.mail.models import UNSENT, Mail, MailLink
 from leaderboard.mail.rules import KEPT, MailKind, lasts
-from leaderboard.mail.smtp import Letter, Sending, connected
+from leaderboard.mail.smtp import Letter, connected
 from leaderboard.names import email_key
 from leaderboard.submissions.models import Participation
 from leaderboard.teams.models import Membership
@@ -28,6 +28,7 @@ from leaderboard.teams.models import Membership
 FIRST_WAIT_SECONDS = 60.0  # before the second try, and four times as long before each one after
 LONGEST_WAIT_SECONDS = 6 * 3600.0
 MOST_TRIES = 12  # some two days
+SUPERSEDED = "the account has another password or address since, or another link was asked for"
 
 
 def put(session: Session, kind: MailKind, user_id: int | None, address: str | None = None, **about: Any) -> None:
@@ -71,19 +72,19 @@ def resets_to(session: Session, email: str) -> list[int]:
     return [mail_id for mail_id, address in session.execute(asked) if email_key(address or "") == email_key(email)]
 
 
-def void_resets(session: Session, user: User, reason: str) -> None:
+def void_resets(session: Session, user: User) -> None:
     """Links for a new password that are still to be sent to the account's address are not made any more.
 
     Whoever is writing such a mail right now has it locked: when this returns, its link is there to be ended, too.
     """
     unsent = sa.update(Mail).where(Mail.id.in_(resets_to(session, user.email or "")), sa.text(UNSENT))
-    session.execute(unsent.values(user_id=user.id, given_up_at=present(), failure=reason))
+    session.execute(unsent.values(user_id=user.id, given_up_at=present(), failure=SUPERSEDED))
 
 
-def void_confirmations(session: Session, user: User, reason: str) -> None:
+def void_confirmations(session: Session, user: User) -> None:
     """Links that confirm an address of the account and are still to be sent are not sent any more."""
     own = sa.update(Mail).where(Mail.user_id == user.id, Mail.kind == MailKind.CONFIRMATION, sa.text(UNSENT))
-    session.execute(own.values(given_up_at=present(), failure=reason))
+    session.execute(own.values(given_up_at=present(), failure=SUPERSEDED))
 
 
 def members_taking_part(session: Session, evaluation_id: int) -> list[int]:
@@ -150,15 +151,15 @@ def send_waiting(database: Database, server: MailServer, site: str, most: int = 
     """
     sent = 0
     with ExitStack() as stack:
-        sending = None
+        send = None
         for _ in range(most):
             with database.write() as session:
                 mail_id = claim(session)
             if mail_id is None:
                 break
             try:
-                sending = sending or stack.enter_context(connected(server))
-                sent += _send(database, sending, mail_id, site)
+                send = send or stack.enter_context(connected(server))
+                sent += _send(database, send, mail_id, site)
             except NoDatabase:
                 raise
             except Unavailable as error:
@@ -176,13 +177,13 @@ def to_show(database: Database, mail_id: int, site: str) -> Letter | None:
         return written(session, locked(session, Mail, mail_id), site, present())
 
 
-def _send(database: Database, sending: Sending, mail_id: int, site: str) -> bool:
+def _send(database: Database, send: Callable[[Letter], None], mail_id: int, site: str) -> bool:
     """Whether it is out: it is tried no more. What can't be sent, or is pointless, is given up."""
     try:
         letter = to_show(database, mail_id, site)
         if letter is None:
             raise BadInput(POINTLESS)
-        sending.send(letter)
+        send(letter)
     except BadInput as error:
         with database.write() as session:
             give_up(session, mail_id, error.message)

@@ -271,7 +271,10 @@ def progress_chart(page: ProgressPage, kind: str = "system", only: int | None = 
     if not page.is_series or not lines:
         return None
     sentence = best_over_periods(page, kind) if only is None else one_system_over_periods(page, lines, only)
-    drawn = [_Drawn(line, _colour(page, line, only), only is None and _stands_out(page, line)) for line in lines]
+    coloured = ((line, _colour(page, line, only)) for line in lines)
+    drawn = [
+        _Drawn(line, colour, colour != REST or (only is None and _stands_out(page, line))) for line, colour in coloured
+    ]
     named = [own for own in drawn if own.is_named]
     if len(drawn) - len(named) > MOST_GREY:
         sentence += f" The other {counted(len(drawn) - len(named), kind)} are not drawn."
@@ -303,15 +306,11 @@ def _stands_out(page: ProgressPage, line: Line) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Drawn:
-    """A line and how it is drawn. stands_out: it has a name though it is grey."""
+    """A line and how it is drawn."""
 
     line: Line
     colour: str
-    stands_out: bool
-
-    @property
-    def is_named(self) -> bool:
-        return self.stands_out or self.colour != REST
+    is_named: bool
 
     @property
     def is_series(self) -> bool:

@@ -33,12 +33,7 @@ CONSOLE_KEY = "leaderboard.console"
 def modules_of(floor: str, *subjects: str) -> list[ModuleType]:
     """The modules of a floor, such as `pages`, of these subjects or of all."""
     top = Path(__file__).parents[1]
-    files = (
-        file
-        for subject in subjects or "*"
-        for more in ("", "/[!_]*")
-        for file in top.glob(f"{subject}/{floor}{more}.py")
-    )
+    files = (file for subject in subjects or "*" for file in top.glob(f"{subject}/{floor}.py"))
     return [import_module(".".join(file.relative_to(top.parent).with_suffix("").parts)) for file in sorted(files)]
 
 

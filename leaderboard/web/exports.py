@@ -129,26 +129,29 @@ def file_name(text: str) -> str:
     return re.sub(r"[^A-Za-z0-9.-]+", "_", text)
 
 
+def _facts(row: object, *names: str) -> dict[str, Any]:
+    return {name: getattr(row, name) for name in names}
+
+
 def campaign_facts(campaign: CampaignHeading) -> dict[str, Any]:
     """A campaign as exports name it."""
-    return {"slug": campaign.slug, "title": campaign.title, "simulated": campaign.simulated}
+    return _facts(campaign, "slug", "title", "simulated")
 
 
 def evaluation_facts(evaluation: EvaluationHeading) -> dict[str, Any]:
     """An evaluation as exports name it, with its phase and dates."""
     names = ("slug", "title", "period", "condition", "collection", "phase", "opens_at", "closes_at", "grace_seconds")
-    return {"campaign": campaign_facts(evaluation.campaign), **{name: getattr(evaluation, name) for name in names}}
+    return {"campaign": campaign_facts(evaluation.campaign), **_facts(evaluation, *names)}
 
 
 def terms_facts(terms: Terms) -> dict[str, Any]:
     """Every setting that the figures depend on."""
     return {
-        **{name: getattr(terms, name) for name in ("cost", "value", "prior")},
-        **{name: getattr(terms.settings, name) for name in (*OF_CAMPAIGN, *OF_EVALUATION)},
+        **_facts(terms, "cost", "value", "prior"),
+        **_facts(terms.settings, *OF_CAMPAIGN, *OF_EVALUATION),
         "metric_version": terms.metric_version,
         "judgment_revision": terms.revision,
-        "queries": {"all": terms.queries}
-        | {name: getattr(terms, name) for name in ("counted", "excluded", "unjudged")},
+        "queries": {"all": terms.queries, **_facts(terms, "counted", "excluded", "unjudged")},
         "rounded_to": rounded_to(terms.rounding),
     }
 

@@ -43,11 +43,10 @@ CODINGS: Mapping[str, Callable[[bytes, int], bytes]] = {
     "br": lambda body, level: brotli.compress(body, quality=level),
     "gzip": lambda body, level: gzip.compress(body, level, mtime=0),
 }
-LEVEL = 4  # of what is sent a few times
 
 
-def pack(body: bytes, coding: str, level: int = LEVEL) -> bytes:
-    """The body in one of CODINGS."""
+def pack(body: bytes, coding: str, level: int = 4) -> bytes:
+    """The body in one of CODINGS. level: that for what is sent a few times."""
     return CODINGS[coding](body, level)
 
 

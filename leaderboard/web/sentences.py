@@ -188,8 +188,6 @@ def _may_be_best(page: BoardPage) -> str:
     best = [names[row.entry.scoring_id] for row in page.ranked if row.may_be_best]
     if len(best) == 1:
         return f"the best {_noun(page)} is {best[0]}"
-    if len(best) == page.whole.ranked:
-        return f"each of these {len(best)} {_noun(page)}s may be the best"
     shaded = "shaded" if any(row.may_be_best for row in page.shown) else "not on this page"
     return f"the best {_noun(page)} is one of {len(best)}, {shaded}: {_together(best)}"
 

@@ -17,8 +17,8 @@ def letter(to: str = "ada@example.org", subject: str = "A subject", text: str = 
 
 
 def test_a_mail_arrives_as_plain_text_with_its_head() -> None:
-    with mail_server() as box, connected(box.server) as sending:
-        sending.send(letter(subject="Überblick", text="β is 20.\nhttps://leaderboard.example.org/a\n"))
+    with mail_server() as box, connected(box.server) as send:
+        send(letter(subject="Überblick", text="β is 20.\nhttps://leaderboard.example.org/a\n"))
         (message,) = box.messages
     assert message["From"] == f"Leaderboard <{SENDER}>"
     assert (message["To"], message["Subject"]) == ("ada@example.org", "Überblick")
@@ -30,8 +30,8 @@ def test_a_mail_arrives_as_plain_text_with_its_head() -> None:
 
 @pytest.mark.parametrize("end", ["\r\n", "\n", "\r", "\u2028", "\x0b", "\x85"])
 def test_a_subject_never_makes_another_line_of_the_head(end: str) -> None:
-    with mail_server() as box, connected(box.server) as sending:
-        sending.send(letter(subject=f"A name{end}Bcc: eve@example.org{end}{end}A text"))
+    with mail_server() as box, connected(box.server) as send:
+        send(letter(subject=f"A name{end}Bcc: eve@example.org{end}{end}A text"))
         (message,) = box.messages
     assert message["Bcc"] is None
     assert message["Subject"] == "A name Bcc: eve@example.org A text"
@@ -43,20 +43,20 @@ def test_a_subject_never_makes_another_line_of_the_head(end: str) -> None:
     ["ada@example.org\r\nBcc: eve@example.org", "ada@example.org, eve@example.org", "<ada@example.org>", "", "ada"],
 )
 def test_what_is_no_single_address_is_refused_and_nothing_is_sent(to: str) -> None:
-    with mail_server() as box, connected(box.server) as sending:
+    with mail_server() as box, connected(box.server) as send:
         with pytest.raises(BadInput):
-            sending.send(letter(to=to))
-        sending.send(letter(subject="The next one"))
+            send(letter(to=to))
+        send(letter(subject="The next one"))
     assert [message["Subject"] for message in box.messages] == ["The next one"]
 
 
 def test_an_address_that_is_refused_for_good_is_told_from_one_that_is_for_now() -> None:
-    with mail_server() as box, connected(box.server) as sending:
+    with mail_server() as box, connected(box.server) as send:
         box.refusals["ada@example.org"] = ["550 no such mailbox", "450 come back later"]
         with pytest.raises(BadInput, match="550 no such mailbox"):
-            sending.send(letter())
+            send(letter())
         with pytest.raises(Unavailable, match="450 come back later"):
-            sending.send(letter())
+            send(letter())
 
 
 def test_a_server_that_is_not_there_is_said_to_be_away() -> None:
@@ -68,8 +68,8 @@ def test_a_server_that_is_not_there_is_said_to_be_away() -> None:
 
 def test_it_logs_in_where_it_must() -> None:
     with mail_server("site", "a secret") as box:
-        with connected(_server(box.port, "site", "a secret")) as sending:
-            sending.send(letter())
+        with connected(_server(box.port, "site", "a secret")) as send:
+            send(letter())
         with pytest.raises(Unavailable, match="refuses us"), connected(_server(box.port, "site", "wrong")):
             pass
     assert len(box.messages) == 1
@@ -82,8 +82,8 @@ def test_a_mail_and_a_password_go_out_encrypted_to_a_server_that_is_trusted(
     certificate = certificate_for(tmp_path)
     monkeypatch.setenv("SSL_CERT_FILE", str(certificate))  # as an operator trusts a server of their own
     with mail_server("site", "a secret", certificate=certificate, encrypted=encrypted) as box:
-        with connected(_server(box.port, "site", "a secret", encrypted=encrypted)) as sending:
-            sending.send(letter())
+        with connected(_server(box.port, "site", "a secret", encrypted=encrypted)) as send:
+            send(letter())
         if not encrypted:  # the server takes nothing before STARTTLS, and says so
             with smtplib.SMTP("127.0.0.1", box.port) as plain:
                 assert plain.docmd("MAIL", f"FROM:<{SENDER}>")[0] == 530
@@ -96,8 +96,8 @@ def test_a_server_whose_certificate_nobody_vouches_for_gets_neither_password_nor
 ) -> None:
     with mail_server("site", "a secret", certificate=certificate_for(tmp_path), encrypted=encrypted) as box:
         server = _server(box.port, "site", "a secret", encrypted=encrypted)
-        with pytest.raises(Unavailable, match="certificate verify failed"), connected(server) as sending:
-            sending.send(letter())
+        with pytest.raises(Unavailable, match="certificate verify failed"), connected(server) as send:
+            send(letter())
     assert box.messages == []
     assert box.log_ins == 0
 
@@ -108,9 +108,9 @@ def test_a_certificate_of_another_address_is_refused(tmp_path: Path, monkeypatch
     with (
         mail_server(certificate=certificate) as box,
         pytest.raises(Unavailable, match="certificate verify failed"),
-        connected(box.server) as sending,
+        connected(box.server) as send,
     ):
-        sending.send(letter())
+        send(letter())
     assert box.messages == []
 
 
