@@ -11,7 +11,7 @@ from pathlib import Path
 import grimp
 import pytest
 
-from leaderboard.web import endpoints, openapi
+from leaderboard.web import endpoints
 from tests.support.shared import REPOSITORY
 
 LARGEST_KIB = 700
@@ -126,7 +126,7 @@ def test_modules_do_not_import_each_other_in_a_circle() -> None:
 
 def test_what_answers_of_the_api_leave_out_and_add_is_of_types_that_they_have() -> None:
     endpoints.make_blueprint()
-    openapi.document()
+    endpoints.document()
     modules = [module for name, module in sys.modules.items() if name.startswith("leaderboard.")]
     values = [value for module in modules for value in vars(module).values() if isinstance(value, type)]
     kinds = {kind for kind in values if dataclasses.is_dataclass(kind)}

@@ -17,7 +17,7 @@ from leaderboard.config import Config, folder
 from leaderboard.db import Database
 from leaderboard.errors import BadInput
 from leaderboard.evaluations.rules import OF_CAMPAIGN, OF_EVALUATION, in_words
-from leaderboard.web import errors, formatting, openapi, page_cache, security, sentences, sessions
+from leaderboard.web import endpoints, errors, formatting, page_cache, security, sentences, sessions
 from leaderboard.web.context import equip, modules_of
 from leaderboard.web.exports import FORMATS
 from leaderboard.web.organise import sections
@@ -30,7 +30,7 @@ def register(app: Flask) -> None:
     members = [vars(module).values() for floor in ("pages", "organise") for module in modules_of(floor)]
     for blueprint in dict.fromkeys(value for values in members for value in values if isinstance(value, Blueprint)):
         app.register_blueprint(blueprint)
-    openapi.init_app(app)
+    endpoints.init_app(app)
     app.jinja_env.globals.update(
         here=here, download=download, export_formats=FORMATS, pairs=zip, in_words=in_words, organise_sections=sections,
         scored_by=OF_CAMPAIGN | OF_EVALUATION,

@@ -32,8 +32,10 @@ from typing import Any, TypeVar
 import msgspec
 from flask import Blueprint, Flask, Response, g, request
 from pydantic import create_model
+from pydantic.json_schema import models_json_schema
 from sqlalchemy.orm import Session
 
+from leaderboard import __version__
 from leaderboard.access import VISITOR, actor_through
 from leaderboard.accounts.rate_limits import TEAM_NAME, WRONG_TOKEN, count, take_back
 from leaderboard.accounts.reads import open_token
@@ -42,7 +44,7 @@ from leaderboard.accounts.writes import USED_EVERY, note_use
 from leaderboard.audit.writes import present
 from leaderboard.config import Config
 from leaderboard.db import Database
-from leaderboard.declared.commands import Command
+from leaderboard.declared.commands import PART, Command
 from leaderboard.declared.inputs import Inputs, Whole, checked, checked_json
 from leaderboard.errors import BadInput, InvalidFields, LeaderboardError, NotAllowed, NotIdentified
 from leaderboard.web.context import (
@@ -56,7 +58,8 @@ from leaderboard.web.context import (
     reading,
     writing,
 )
-from leaderboard.web.security import require_plain
+from leaderboard.web.page_cache import offer
+from leaderboard.web.security import csrf, require_plain
 
 # Fields that are not told, by their dataclass. The number of a system would say across years whose an anonymous run is;
 # that of a scoring means nothing outside; since when a run counts as scored is of a past one its receipt (its results
@@ -364,3 +367,126 @@ def create_console(config: Config, database: Database, subjects: Sequence[str]) 
     equip(app, config, database, present)
     app.register_blueprint(make_blueprint(*subjects))
     return app
+
+
+FILE = {"type": "string", "contentMediaType": "application/octet-stream"}
+JSON, PROBLEM = "application/json", "application/problem+json"
+ROW_NUMBER = {"type": "integer", "minimum": 0}
+
+
+class ProblemDetails(msgspec.Struct, kw_only=True):
+    """Every error, as RFC 9457 has it. title: what; detail: what and what next; fields: field -> its messages."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    instance: str
+    fields: dict[str, list[str]]
+
+
+def init_app(app: Flask) -> None:
+    """All endpoints, and their document."""
+    api = make_blueprint()
+    api.after_request(offer)
+    api.add_url_rule("/openapi.json", "openapi", lambda: _written(document(), HTTPStatus.OK))
+    csrf.exempt(api)  # no cookie says who asks here, so no other site can ask in somebody's name
+    app.register_blueprint(api)
+
+
+def document() -> dict[str, Any]:
+    """OpenAPI 3.1, of every endpoint that is registered."""
+    kinds = list(dict.fromkeys((ProblemDetails, *(kind for endpoint in ENDPOINTS for kind in _kinds(endpoint)))))
+    schemas, answers = msgspec.json.schema_components(kinds, ref_template="#/components/schemas/{name}")
+    models = dict.fromkeys(endpoint.body for endpoint in ENDPOINTS if endpoint.body is not None)
+    made, bodies = models_json_schema(
+        [(model, "validation") for model in models], ref_template="#/components/schemas/{model}"
+    )
+    schema_of = dict(zip(kinds, schemas, strict=True)) | {model: schema for (model, _), schema in made.items()}
+    schemas_by_name = {name: _with_files(schema) for name, schema in answers.items()} | bodies.get("$defs", {})
+    paths: dict[str, dict[str, Any]] = {}
+    for endpoint in ENDPOINTS:
+        if further := getattr(endpoint.form, "further", None):
+            schemas_by_name[str(getattr(endpoint.form, "__name__", ""))]["patternProperties"] = dict(further)
+        operations = paths.setdefault(PART.sub(r"{\g<name>}", endpoint.address), {})
+        operations[endpoint.method.lower()] = _operation(endpoint, schema_of)
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Retrieval leaderboard",
+            "version": __version__,
+            "description": (
+                "What the site's pages show and do, for programs. Reading what is public needs no token. An answer to "
+                "a GET has an ETag: with it as If-None-Match the next one is 304 and empty while nothing has changed. "
+                "Answers go compressed (br, gzip) to whoever accepts that."
+            ),
+        },
+        "servers": [{"url": PREFIX}],
+        "paths": paths,
+        "components": {
+            "schemas": schemas_by_name,
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+        },
+    }
+
+
+def _kinds(endpoint: Endpoint) -> list[Any]:
+    """The types of what it answers and takes, but for the model of a body."""
+    kinds = _kind_answered(endpoint), *endpoint.arguments.values(), *endpoint.places.values(), endpoint.form
+    return [kind for kind in kinds if kind is not None]
+
+
+def _kind_answered(endpoint: Endpoint) -> Any:
+    return str if endpoint.file else shape(endpoint.answer)
+
+
+def _operation(endpoint: Endpoint, schema_of: Mapping[Any, dict[str, Any]]) -> dict[str, Any]:
+    summary, more = endpoint.words
+    security: list[dict[str, list[str]]] = [{}, {"token": []}]
+    if endpoint.scope is not None:
+        more, security = f"{more} Needs a token that may {endpoint.scope.value}.", [{"token": []}]
+    answer = schema_of[_kind_answered(endpoint)]
+    made: dict[str, Any] = {
+        "operationId": endpoint.name,
+        "tags": [endpoint.subject],
+        "summary": summary,
+        "description": more.strip(),
+        "security": security,
+        "parameters": _parameters(endpoint, schema_of),
+        "responses": {
+            str(int(endpoint.status)): _content(endpoint.file or JSON, answer, description="What was asked for."),
+            "default": _content(PROBLEM, schema_of[ProblemDetails], description="Why it was refused."),
+        },
+    }
+    if endpoint.body is not None:
+        made["requestBody"] = _content(JSON, schema_of[endpoint.body], required=True)
+    if endpoint.form is not None:
+        kind = FILE["contentMediaType"] if endpoint.form is bytes else "multipart/form-data"
+        made["requestBody"] = _content(kind, _with_files(schema_of[endpoint.form]), required=True)
+    return made
+
+
+def _with_files(schema: dict[str, Any]) -> dict[str, Any]:
+    """The schema, with files as they are sent: for msgspec bytes are a text in base64."""
+    if "contentEncoding" in schema:
+        return FILE
+    if "properties" not in schema:
+        return schema
+    return {**schema, "properties": {name: _with_files(own) for name, own in schema["properties"].items()}}
+
+
+def _parameters(endpoint: Endpoint, schema_of: Mapping[Any, dict[str, Any]]) -> list[dict[str, Any]]:
+    schemas = {
+        part["name"]: ROW_NUMBER
+        if part["converter"] == "int"
+        else {**schema_of[endpoint.places[part["name"]]], "minLength": 1}
+        for part in PART.finditer(endpoint.address)
+    }
+    return [{"name": name, "in": "path", "required": True, "schema": schema} for name, schema in schemas.items()] + [
+        {"name": name, "in": "query", "required": False, "schema": schema_of[kind]}
+        for name, kind in endpoint.arguments.items()
+    ]
+
+
+def _content(media_type: str, schema: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return {**more, "content": {media_type: {"schema": schema}}}

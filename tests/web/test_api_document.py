@@ -5,8 +5,7 @@ error; and answers have the types that the document promises. `make trials` draw
 import pytest
 from flask import Flask
 
-from leaderboard.web.endpoints import ENDPOINTS
-from leaderboard.web.openapi import document
+from leaderboard.web.endpoints import ENDPOINTS, document
 from tests.support.asking import Mode, ask_everything, set_up
 
 EXAMPLES = 1  # of each operation, the plainest, at drawn places and at ones that there are
