@@ -9,8 +9,7 @@ from leaderboard.cli import options
 from leaderboard.cli.options import FILE, Place, counting_bar, option, refuse_if
 
 if TYPE_CHECKING:
-    from leaderboard.formats import Run
-    from leaderboard.submissions.rules import Checked, Expected
+    from leaderboard.submissions.rules import Checked
 
 EXIT = {True: 0, False: 1, None: 3}  # what is said of the file -> exit status
 NOT_NOW = 4  # of one that is sound, at a moment at which no run is taken
@@ -56,12 +55,14 @@ def check(
     which = "a site holds a run against an evaluation; name it: --evaluation CAMPAIGN/EVALUATION"
     refuse_if(not evaluation and "server" in options.given_on_line(context), which)
     refuse_if(token_file and not server, options.ONLY_AT_SERVER)
-    if evaluation is not None and server is not None:
-        with counting_bar(run.stat().st_size, "Sending") as bar:
-            said = options.client_at(server, token_file).check(evaluation, run, threshold=threshold, tell=bar)
-    else:
-        checked = _alone(run, threshold, **collection) if evaluation is None else _against(run, evaluation, threshold)
+    if evaluation is None:
+        checked = _alone(run, threshold, **collection)
         said = {name: getattr(checked, name) for name in ("in_words", "is_sound", "refused_now")}
+    else:
+        from leaderboard.cli.operations import client_of
+
+        with counting_bar(run.stat().st_size, "Sending") as bar:
+            said = client_of("submission", server, token_file).check(evaluation, run, threshold=threshold, tell=bar)
     click.echo("\n".join(said["in_words"]))
     return NOT_NOW if said["is_sound"] and said["refused_now"] else EXIT[said["is_sound"]]
 
@@ -70,38 +71,12 @@ def _alone(
     run: Path, threshold: float | None, *, query_file: Path | None, documents: Path | None, document_pattern: str
 ) -> "Checked":
     """Holds a file against what is said of the collection."""
-    from leaderboard.formats import FileRules, RunRules, document_list, read_queries
-    from leaderboard.submissions.rules import Expected
+    from leaderboard.formats import FileRules, Limits, RunRules, document_list, read_queries
+    from leaderboard.submissions.rules import Expected, check_run, look_at
 
     listed = document_list(documents) if documents is not None else None
     rules = FileRules(document_pattern=document_pattern, documents=listed.count if listed else 0)
     queries = tuple(row.id for row in read_queries(query_file)) if query_file is not None else None
     expected = Expected(queries=queries, rules=RunRules(rules, queries or (), listed.packed if listed else None))
-    return _check(run, expected, threshold)[0]
-
-
-def _against(run: Path, place: Place, threshold: float | None) -> "Checked":
-    """Holds a file against an evaluation, as the command line knows it."""
-    import datetime as dt
-
-    from leaderboard.access import CONSOLE
-    from leaderboard.cli.database import reading
-    from leaderboard.evaluations.reads import find_evaluation
-    from leaderboard.submissions.reads.form import completed, expected_of
-
-    now = dt.datetime.now(dt.UTC)
-    with reading() as session:
-        evaluation = find_evaluation(session, CONSOLE, *place.split("/"))
-        expected = expected_of(session, CONSOLE, evaluation, now)
-        checked, read, text_sha256 = _check(run, expected, threshold)
-        return completed(session, CONSOLE, evaluation.id, checked, read, text_sha256, (), now)
-
-
-def _check(run: Path, expected: "Expected", threshold: float | None) -> "tuple[Checked, Run | None, str]":
-    """Looks at all of the file's text."""
-    from leaderboard.formats import Limits
-    from leaderboard.submissions.rules import check_run, look_at
-
     most = Limits().expanded_bytes
-    looked = look_at(run, run.name, most, most)
-    return *check_run(looked, expected, threshold=threshold, everything=True), looked.text_sha256
+    return check_run(look_at(run, run.name, most, most), expected, threshold=threshold, everything=True)[0]

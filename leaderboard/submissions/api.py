@@ -32,11 +32,9 @@ from leaderboard.evaluations.rules import checked_answers
 from leaderboard.evaluations.writes import agreements_of
 from leaderboard.formats import ByteSource, Limits
 from leaderboard.store import Received
+from leaderboard.submissions import pages
 from leaderboard.submissions.inputs import Choice, RunChanges, RunForm, RunSettings, TakenOff, Withdrawal
-from leaderboard.submissions.intake import Intake, SentRun, check_looked, receive_run, said_beside
 from leaderboard.submissions.models import Submission
-from leaderboard.submissions.pages import DECISIONS, own_run, run_download
-from leaderboard.submissions.reads import status as listed
 from leaderboard.submissions.reads import status as reads
 from leaderboard.submissions.reads.form import Submitting, checking, submitting
 from leaderboard.submissions.reads.status import SubmissionStatus
@@ -57,8 +55,8 @@ from leaderboard.worker.writes import make_set
 @get("/submissions/<int:submission>/file", Scope.READ, file="application/octet-stream")
 def run_bytes(submission: int) -> Response:
     """Your team's run as it was received."""
-    run = own_run(submission)
-    return run_download(run.id, run.receipt, run.filename)
+    run = pages.own_run(submission)
+    return pages.run_download(run.id, run.receipt, run.filename)
 
 
 KEY = re.compile(r"[\x21-\x7e]{1,200}")
@@ -102,7 +100,7 @@ def submit_run(campaign: str, evaluation: str) -> SubmissionStatus:
         _require_same(earlier.id)
         return answered(earlier)
     try:
-        return read(reads.status, _taken(Intake(evaluation_id, partial(_team, evaluation_id), key)))
+        return read(reads.status, _taken(pages.Intake(evaluation_id, partial(_team, evaluation_id), key)))
     except (Conflict, InvalidFields):
         if (earlier := _sent(key, evaluation_id)) is not None:  # two tries came at the same moment
             return answered(earlier)
@@ -123,7 +121,7 @@ def sending(key: str) -> SubmissionStatus:
 ))  # fmt: skip
 def withdraw_run(submission: int, body: Withdrawal) -> SubmissionStatus:
     """Takes a run off every board for good. It stays on record."""
-    change = partial(DECISIONS["withdraw"][0], because=body.because)
+    change = partial(pages.DECISIONS["withdraw"][0], because=body.because)
     return _decided(submission, change, body.confirm, "The run leaves every board for good.")
 
 
@@ -132,7 +130,7 @@ def withdraw_run(submission: int, body: Withdrawal) -> SubmissionStatus:
 ))  # fmt: skip
 def let_run_stand(submission: int, body: Choice) -> SubmissionStatus:
     """Lets a contrastive run stand for its system on the board, in place of another one."""
-    return _decided(submission, DECISIONS["stand"][0], body.confirm)
+    return _decided(submission, pages.DECISIONS["stand"][0], body.confirm)
 
 
 @post("/submissions/<int:submission>/primary", Scope.SUBMIT, command=Command(
@@ -140,7 +138,7 @@ def let_run_stand(submission: int, body: Choice) -> SubmissionStatus:
 ))  # fmt: skip
 def make_run_primary(submission: int, body: Choice) -> SubmissionStatus:
     """Makes a scored run its team's primary one in the evaluation."""
-    return _decided(submission, DECISIONS["primary"][0], body.confirm)
+    return _decided(submission, pages.DECISIONS["primary"][0], body.confirm)
 
 
 @post("/submissions/<int:submission>/describe", Scope.SUBMIT, command=Command(
@@ -152,7 +150,7 @@ def describe_run(submission: int, body: RunChanges) -> SubmissionStatus:
 
 
 def _decided(submission: int, change: Callable[..., None], confirm: bool, *also: str) -> SubmissionStatus:
-    own_run(submission)
+    pages.own_run(submission)
     return _changed_run(submission, partial(change, now=clock()), confirm, also)
 
 
@@ -169,13 +167,10 @@ def _changed_run(
 
 
 def _team(evaluation_id: int, session: Session, fields: MultiDict[str, str]) -> Team:
-    unknown = [name for name in fields if name not in KNOWN and not name.startswith((ANSWER, AGREEMENT))]
-    if unknown:
-        known = ", ".join((*sorted(KNOWN), f"{ANSWER}…", f"{AGREEMENT}…"))
-        raise InvalidFields({name: [f"is not known here; known are: {known}"] for name in unknown})
-    twice = {name: ["is given twice"] for name, values in fields.lists() if len(values) > 1}
-    if twice:
-        raise InvalidFields(twice)
+    for name, values in fields.lists():
+        is_known = name in KNOWN or name.startswith((ANSWER, AGREEMENT))
+        if not is_known or len(values) > 1:
+            raise uploads.not_taken(name, is_known, [*sorted(KNOWN), f"{ANSWER}…", f"{AGREEMENT}…"])
     if not fields.get("team"):
         raise InvalidFields({"team": ["name the team, before the file"]})
     campaign = session.get_one(Evaluation, evaluation_id).campaign_id
@@ -198,7 +193,7 @@ def _system(session: Session, team: Team, fields: MultiDict[str, str]) -> System
         raise InvalidFields({"system": [error.message, MAKE_ONE]}) from None
 
 
-def _taken(intake: Intake) -> int:
+def _taken(intake: pages.Intake) -> int:
     """The submission that is made of this request's form and file. Raises what is wrong, and keeps nothing then."""
     number: int | None = None
 
@@ -216,7 +211,7 @@ def _taken(intake: Intake) -> int:
 
     with ExitStack() as unless_taken:
         unless_taken.callback(intake.give_up)
-        posted = receive_run(hold, require_text, settle)
+        posted = pages.receive_run(hold, require_text, settle)
         if posted.refusal is not None:
             raise posted.refusal
         if posted.refused is not None:
@@ -229,10 +224,10 @@ def _taken(intake: Intake) -> int:
 
 def _sent_run(
     session: Session, evaluation_id: int, posted: uploads.Posted, upload: Received, wrong: Gathered
-) -> SentRun:
+) -> pages.SentRun:
     """What this request's form says of its run. wrong: gathers what of that can't be read."""
     fields = posted.fields
-    beside = said_beside(posted)
+    beside = pages.said_beside(posted)
     if beside.problem:
         wrong.fields["beside"] = [beside.problem]
     team = _team(evaluation_id, session, fields)
@@ -250,7 +245,7 @@ def _sent_run(
         "accepted": accepted,
         "said": beside.entries,
     }
-    return SentRun(team.id, system.id if isinstance(system, System) else system, upload, details)
+    return pages.SentRun(team.id, system.id if isinstance(system, System) else system, upload, details)
 
 
 def _require_same(earlier: int) -> None:
@@ -271,7 +266,7 @@ def _require_same(earlier: int) -> None:
                     "answers. Take another key for another run."
                 )
 
-    receive_run(lambda _: None, require_text, compare)
+    pages.receive_run(lambda _: None, require_text, compare)
 
 
 def _named(fields: MultiDict[str, str], beginning: str) -> dict[str, str]:
@@ -315,11 +310,18 @@ def check(campaign: str, evaluation: str) -> Checked:
     threshold = checked(RunSettings, fields.to_dict()).threshold
     if "run" not in files:
         raise InvalidFields({"run": ["send the run's file"]})
-    return check_looked(files["run"], page.expected, page.evaluation.id, threshold, actor().teams)
+    return pages.check_looked(
+        files["run"], page.expected, page.evaluation.id, threshold, actor().teams, everything=_is_command_line()
+    )
+
+
+def _is_command_line() -> bool:
+    return actor().user_id is None
 
 
 def _look(file: ByteSource, *, name: str, limits: Limits) -> Looked:  # noqa: ARG001  # a run has limits of its own
-    return look_at(file, name, CHECKED_BYTES, store().caps.text_bytes)
+    longest = store().caps.text_bytes
+    return look_at(file, name, longest if _is_command_line() else CHECKED_BYTES, longest)
 
 
 IN_EVALUATION = {  # an organiser's address has the evaluation in it: it is the run's own
@@ -350,40 +352,39 @@ class Waiting:
 @get(f"{CAMPAIGN}/submissions", Scope.ORGANISE)
 def list_campaign_submissions(
     campaign: str, *, state: str = "", team: str = "", kind: str = "", late: str = "", text: str = ""
-) -> listed.SubmissionList:
+) -> reads.SubmissionList:
     """Every submission to every evaluation of a campaign, with the same arguments as those of one evaluation."""
-    return read(listed.submissions, campaign, None, page=None, state=state, team=team, kind=kind, late=late, text=text)
+    return read(reads.submissions, campaign, None, page=None, state=state, team=team, kind=kind, late=late, text=text)
 
 
 @get(f"{ORGANISED_EVALUATION}/submissions", Scope.ORGANISE)
 def list_submissions(
     campaign: str, evaluation: str, *, state: str = "", team: str = "", kind: str = "", late: str = "", text: str = ""
-) -> listed.SubmissionList:
+) -> reads.SubmissionList:
     """Every submission, those that are on no board too. state: queued, scoring, scored, rejected, failed …; late: yes
     or no; text: in the label, the names of file and system, or the beginning of the SHA-256.
     """
     return read(
-        listed.submissions, campaign, evaluation, page=None, state=state, team=team, kind=kind, late=late, text=text
+        reads.submissions, campaign, evaluation, page=None, state=state, team=team, kind=kind, late=late, text=text
     )
 
 
 @get(f"{ORGANISED_EVALUATION}/submissions/<int:submission>", Scope.ORGANISE)
-def organised_submission(campaign: str, evaluation: str, submission: int) -> listed.SubmissionRow:
+def organised_submission(campaign: str, evaluation: str, submission: int) -> reads.SubmissionRow:
     """A submission as its organisers see it."""
-    return read(listed.submission_row, campaign, evaluation, submission)
+    return read(reads.submission_row, campaign, evaluation, submission)
 
 
 @get(f"{ORGANISED_EVALUATION}/submissions/<int:submission>/file", Scope.ORGANISE, file="application/octet-stream")
 def fetch_run(campaign: str, evaluation: str, submission: int) -> Response:
     """A run's file as it was received."""
-    row = read(listed.submission_row, campaign, evaluation, submission)
-    return run_download(row.id, row.sha256, row.filename)
+    row = read(reads.submission_row, campaign, evaluation, submission)
+    return pages.run_download(row.id, row.sha256, row.filename)
 
 
 @post(f"{ORGANISED_EVALUATION}/submissions/<int:submission>/take-off", Scope.ORGANISE, command=HIDE)
-def take_run_off(campaign: str, evaluation: str, submission: int, body: TakenOff) -> listed.SubmissionRow:
+def take_run_off(campaign: str, evaluation: str, submission: int, body: TakenOff) -> reads.SubmissionRow:
     """Takes a run off every board, hidden or disqualified; its team reads the reason."""
-    read(listed.submission_row, campaign, evaluation, submission)
     take_off = partial(submissions.hide_run, ruling=body.ruling, because=body.because, holds_place=body.holds_place)
     return _of_run(campaign, evaluation, submission, take_off, body.confirm)
 
@@ -391,7 +392,7 @@ def take_run_off(campaign: str, evaluation: str, submission: int, body: TakenOff
 @post(f"{ORGANISED_EVALUATION}/submissions/<int:submission>/restore", Scope.ORGANISE, command=Command(
     "submission restore SUBMISSION", "submission {submission} is back where it was", "17", finds=IN_EVALUATION
 ))  # fmt: skip
-def restore_run(campaign: str, evaluation: str, submission: int) -> listed.SubmissionRow:
+def restore_run(campaign: str, evaluation: str, submission: int) -> reads.SubmissionRow:
     """Puts a run that was taken off back on the boards."""
     return _of_run(campaign, evaluation, submission, submissions.restore)
 
@@ -399,7 +400,7 @@ def restore_run(campaign: str, evaluation: str, submission: int) -> listed.Submi
 @post(f"{ORGANISED_EVALUATION}/submissions/<int:submission>/retry", Scope.ORGANISE, command=Command(
     "submission retry SUBMISSION", "submission {submission} is in the queue again", "17", finds=IN_EVALUATION
 ))  # fmt: skip
-def retry_run(campaign: str, evaluation: str, submission: int) -> listed.SubmissionRow:
+def retry_run(campaign: str, evaluation: str, submission: int) -> reads.SubmissionRow:
     """Puts a run whose scoring failed back into the queue."""
     return _of_run(campaign, evaluation, submission, submissions.retry)
 
@@ -437,10 +438,10 @@ def _of_run(
     submission: int,
     change: Callable[[Session, Actor, Submission], object],
     confirm: bool = True,
-) -> listed.SubmissionRow:
-    read(listed.submission_row, campaign, evaluation, submission)  # a run to another evaluation is not here
+) -> reads.SubmissionRow:
+    read(reads.submission_row, campaign, evaluation, submission)  # a run to another evaluation is not here
     _changed_run(submission, change, confirm)
-    return read(listed.submission_row, campaign, evaluation, submission)
+    return read(reads.submission_row, campaign, evaluation, submission)
 
 
 @get(f"{EVALUATION}/submitting", Scope.READ)

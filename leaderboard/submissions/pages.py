@@ -1,4 +1,7 @@
-"""A run's file as a download.
+"""How a run comes in, through the form as through the API: a place in the quotas is held for its file, the file is
+looked at, and the run is submitted, or nothing of it is.
+
+A run's file as a download.
 
 The submission form of an evaluation.
 
@@ -10,16 +13,19 @@ What changes which run stands is asked for on a page that says what would change
 """
 
 import datetime as dt
+import os
 import secrets
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+import threading
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import ExitStack, nullcontext
+from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any, TypeVar
 
 from flask import Blueprint, Response, flash, jsonify, redirect, render_template, request, send_file, url_for
 from flask.typing import ResponseReturnValue
 from sqlalchemy.orm import Session
-from werkzeug.datastructures import MultiDict
 from wtforms import BooleanField, Field, FileField, HiddenField, RadioField, SelectField, StringField
 
 from leaderboard import errors
@@ -30,24 +36,18 @@ from leaderboard.declared.inputs import checked_partly
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules import FieldKind, FormField, form_name
 from leaderboard.evaluations.writes import agreement_name
-from leaderboard.formats import RUN_FORMATS, Metadata
+from leaderboard.formats import HEADER_BYTES, RUN_FORMATS, Metadata, beginning, run_metadata, side_metadata
 from leaderboard.numbers import size
 from leaderboard.results.reads.run import receipt, results
 from leaderboard.store import Received
+from leaderboard.submissions import rules
 from leaderboard.submissions.inputs import RunSettings, RunWords
-from leaderboard.submissions.intake import Intake, SentRun, check_looked, receive_run, said_beside
 from leaderboard.submissions.models import Submission
-from leaderboard.submissions.reads.form import (
-    AskedAgreement,
-    Checking,
-    Submitting,
-    checking,
-    submitting,
-)
+from leaderboard.submissions.reads import form as forms
 from leaderboard.submissions.reads.status import SubmissionStatus, sent_under, status
-from leaderboard.submissions.rules import CHECKED_BYTES, Checked, RunChoice, State, retry_seconds
 from leaderboard.submissions.writes import submissions
 from leaderboard.teams.models import System, Team
+from leaderboard.teams.writes import NewSystem
 from leaderboard.web import charts, uploads
 from leaderboard.web.context import actor, clock, config, database, now, page_number, read, reading, store, writing
 from leaderboard.web.endpoints import plain
@@ -56,6 +56,162 @@ from leaderboard.web.forms import Form, Required, answered, declared, done, fiel
 from leaderboard.web.organise import require_confirmed
 from leaderboard.web.security import csrf
 from leaderboard.web.sessions import signed_in
+from leaderboard.web.uploads import Fields, Posted
+
+ANY_UPLOAD_SECONDS = 24 * 3600  # where the installation sets no longest time of an upload
+COUNTING_SECONDS = 300  # from the last byte of a file to its row, at most
+# Each check takes up to some hundred megabytes for a second: more at once would bound nobody's memory.
+AT_ONCE = threading.BoundedSemaphore(2)
+NO_FILE = Received("", "", "", 0, 0, "")
+YES = ("yes", "true", "1")
+
+
+@dataclass(frozen=True, slots=True)
+class SentRun:
+    """A run as it was sent.
+
+    system   the id of one of the team's, or the name of a new one
+    upload   None where no file came, so that only what else is wrong can be told
+    details  what is said of it: those of `submissions.submit` that a sender gives
+    """
+
+    team_id: int
+    system: int | str
+    upload: Received | None
+    details: Mapping[str, Any]
+
+
+class Intake:
+    """A run that this request sends.
+
+    place    what its file holds in the quotas, from before it is read until it is counted; None before and after
+    team_of  the team that the fields before the file name
+    key      what the sender calls this sending: no second run of theirs is taken under it
+    checked  what would become of the file, once it was looked at; header: what its own comment lines say
+    """
+
+    def __init__(self, evaluation_id: int, team_of: Callable[[Session, Fields], Team], key: str | None = None) -> None:
+        self.evaluation_id = evaluation_id
+        self.key = key
+        self.place: int | None = None
+        self.checked = rules.Checked("", whole=True)
+        self.header: Mapping[str, str] = {}
+        self._team_of = team_of
+
+    def hold(self, fields: Fields) -> None:
+        """Holds a place for the file. Raises unless the team that the fields name may send one."""
+        expires_at = clock() + dt.timedelta(seconds=(config().upload_seconds or ANY_UPLOAD_SECONDS) + COUNTING_SECONDS)
+        with writing() as session:
+            evaluation, team = session.get_one(Evaluation, self.evaluation_id), self._team_of(session, fields)
+            self.place = submissions.reserve_quota(
+                session, actor(), evaluation, team, begun_at=now(), now=clock(), expires_at=expires_at
+            )
+
+    def give_up(self) -> None:
+        """Ends the place, where one is held."""
+        with writing() as session:
+            submissions.release_quota(session, self.place)
+
+    def submit(
+        self,
+        sent: SentRun,
+        wrong: Mapping[str, list[str]],
+        posted: Posted,
+        begun_at: dt.datetime,
+        arrived: Path | None = None,
+    ) -> int:
+        """The id of the submission that is made of it.
+
+        wrong    what is wrong with the form already, by field: of these nothing else is said
+        posted   the form; its field `confirm`: its sender means it, whatever the warnings
+        begun_at  as `submissions.submit` takes it
+        arrived  where the file lies that is to be kept now; None where the store has it
+
+        Raises InvalidFields with all that is wrong with the form and the file, Unconfirmed for what is to be confirmed,
+        and what `submissions.submit` raises; nothing is kept then. A file that was judged wrong before the queue counts
+        among the person's rejected ones where it is kept, or tells of queries that they may not know of.
+        """
+        if sent.upload is not None:
+            self._check(sent, sent.upload, arrived)
+        checked, problems, user_id = self.checked, errors.Gathered(), actor().user_id
+        try:
+            with writing() as session:
+                with problems:
+                    run = self._enter(session, sent, posted.received_at, begun_at)
+                problems.fields |= wrong
+                if checked.problem_count:
+                    rejected = errors.FileRejected(checked.problems, checked.problem_count, checked.name)
+                    problems.fields["run"] = rejected.lines
+                elif checked.warnings and posted.fields.get("confirm") not in YES:
+                    warnings = [warned.text for warned in checked.warnings]
+                    if not problems.fields:
+                        raise errors.Unconfirmed(warnings)
+                    problems.fields["confirm"] = warnings
+                problems.raise_any()
+                if arrived is not None and sent.upload is not None:
+                    store().keep(arrived, sent.upload)
+            return run
+        except errors.LeaderboardError:
+            counts = checked.tells_of_hidden or (arrived is None and checked.problem_count)
+            with writing() as session:
+                if counts and user_id is not None:
+                    evaluation = session.get_one(Evaluation, self.evaluation_id)
+                    submissions.count_unused_file(session, evaluation, user_id, posted.received_at)
+                submissions.release_quota(session, self.place)
+            raise
+
+    def _check(self, sent: SentRun, upload: Received, arrived: Path | None) -> None:
+        with reading() as session:
+            evaluation = session.get_one(Evaluation, self.evaluation_id)
+            expected = forms.expected_of(session, actor(), evaluation, now(), to_submit=True)
+        text, whole, refused = b"", True, None
+        with nullcontext(arrived) if arrived else store().run_file(upload.sha256) as path:
+            self.header = run_metadata(path, upload.filename)
+            try:
+                text, whole = beginning(path, rules.CHECKED_BYTES, upload.filename)
+            except errors.FileRejected as error:
+                refused = error
+            if arrived:  # before the transaction that keeps it: a large file takes seconds
+                with arrived.open("rb") as file:
+                    os.fsync(file.fileno())
+        looked = rules.Looked(upload.filename, text, whole, upload.text_sha256, refused)
+        self.checked = check_looked(looked, expected, self.evaluation_id, sent.details.get("threshold"), [sent.team_id])
+
+    def _enter(self, session: Session, sent: SentRun, received_at: dt.datetime, begun_at: dt.datetime) -> int:
+        evaluation, team = session.get_one(Evaluation, self.evaluation_id), session.get_one(Team, sent.team_id)
+        system = NewSystem(sent.system) if isinstance(sent.system, str) else session.get_one(System, sent.system)
+        return submissions.submit(
+            session, actor(), evaluation, team, system=system, upload=sent.upload or NO_FILE, begun_at=begun_at,
+            received_at=received_at, place=self.place, key=self.key, header=self.header, **sent.details,
+        ).id  # fmt: skip
+
+
+def receive_run(hold: Callable[[Fields], None], *more: Any) -> Posted:
+    """This request's form with a run. more: as `uploads.receive` takes it"""
+    return uploads.receive("run", hold, {"beside": HEADER_BYTES}, *more)
+
+
+def said_beside(posted: Posted) -> Metadata:
+    """What the file of metadata beside the run says."""
+    return side_metadata(posted.beside["beside"]) if "beside" in posted.beside else Metadata()
+
+
+def check_looked(
+    looked: rules.Looked,
+    expected: rules.Expected,
+    evaluation_id: int,
+    threshold: float | None,
+    teams: Collection[int],
+    *,
+    everything: bool = False,
+) -> rules.Checked:
+    """What would become of a run that was looked at. teams: whose submissions are looked through for the same text;
+    everything: as `check_run` takes it."""
+    with AT_ONCE:
+        checked, run = rules.check_run(looked, expected, threshold=threshold, everything=everything)
+        with reading() as session:
+            return forms.completed(session, actor(), evaluation_id, checked, run, looked.text_sha256, teams, now())
+
 
 LONGEST_STEM = 60  # characters of a received file's name that a fetched one keeps
 
@@ -98,7 +254,7 @@ class SubmitForm(Form):
     kept = HiddenField()
 
     @classmethod
-    def on(cls, page: Submitting, given: MultiDict[str, str] | None = None) -> "SubmitForm":
+    def on(cls, page: forms.Submitting, given: Fields | None = None) -> "SubmitForm":
         """The form with what this reader may choose, and what the organisers ask."""
         asked = {form_name(field.key): asked_field(field) for field in page.fields}
         ticks = {agreement_name(asked.key): agreement_field(asked) for asked in page.agreements}
@@ -126,14 +282,14 @@ class SubmitForm(Form):
             choices.append((f"{NEW}{team.id}", f"A new system of {team.name}"))
         # Nothing is preselected that a hurried reader could take for their own choice.
         form.system.choices = [("", "Choose a system"), *choices] if len(choices) > 1 else choices
-        if page.run_choice is not RunChoice.PRIMARY:
+        if page.run_choice is not rules.RunChoice.PRIMARY:
             del form.stand
         primary = ", ".join(f"{team.primary} of {team.name}" for team in page.teams if team.primary)
         if primary:
             form.designation.description = f"Primary so far: {primary}. Another takes its place once it is scored."
         return form
 
-    def check(self, posted: uploads.Posted, upload: Received | None, beside: Metadata) -> dict[str, list[str]]:
+    def check(self, posted: Posted, upload: Received | None, beside: Metadata) -> dict[str, list[str]]:
         """What is wrong with the form as far as it knows, by field; the service finds the rest."""
         self.validate()
         self.refuse(self.settings()[1])
@@ -151,7 +307,9 @@ class SubmitForm(Form):
         own = {name: field.data for name, field in self._fields.items() if name in RunSettings.model_fields}
         return checked_partly(RunSettings, own)
 
-    def sent(self, session: Session, page: Submitting, upload: Received | None, said: Mapping[str, str]) -> SentRun:
+    def sent(
+        self, session: Session, page: forms.Submitting, upload: Received | None, said: Mapping[str, str]
+    ) -> SentRun:
         """What the form says of the run. said: what its metadata says.
 
         Raises InvalidFields.
@@ -169,7 +327,7 @@ class SubmitForm(Form):
         system = self.text("system_name") if is_new else _row(session, System, choice).id
         return SentRun(team, system, upload, details)
 
-    def _is_accepted(self, asked: AskedAgreement) -> bool:
+    def _is_accepted(self, asked: forms.AskedAgreement) -> bool:
         """Whether it was ticked, in the version that stood on the page that was sent."""
         return str(asked.id) in (self[agreement_name(asked.key)].raw_data or ())
 
@@ -201,7 +359,7 @@ def asked_field(asked: FormField) -> Field:
     return StringField(label, **more)
 
 
-def agreement_field(asked: AskedAgreement) -> Field:
+def agreement_field(asked: forms.AskedAgreement) -> Field:
     """The tick of an agreement. Its value says which version was read."""
     return BooleanField(asked.title, render_kw={"value": str(asked.id), "aria-required": "true"})
 
@@ -209,25 +367,25 @@ def agreement_field(asked: AskedAgreement) -> Field:
 @submitting_blueprint.get("/campaigns/<campaign>/<evaluation>/submit")
 @signed_in
 def new(campaign: str, evaluation: str) -> ResponseReturnValue:
-    page = read(submitting, campaign, evaluation)
+    page = read(forms.submitting, campaign, evaluation)
     return _page(page, SubmitForm.on(page))
 
 
 @submitting_blueprint.post("/campaigns/<campaign>/<evaluation>/submit")
 @signed_in
 def send(campaign: str, evaluation: str) -> ResponseReturnValue:
-    page = read(submitting, campaign, evaluation)
+    page = read(forms.submitting, campaign, evaluation)
     refused = _refusal(page)
     # In the grace a file that came in time may still be confirmed; else nothing of the form is read.
     if refused is not None and not (page.evaluation.phase == "closing" and page.teams_with_quota):
         return _page(page, SubmitForm.on(page), refused)
     team = page.teams_with_quota[0].id
 
-    def team_of(session: Session, fields: MultiDict[str, str]) -> Team:
+    def team_of(session: Session, fields: Fields) -> Team:
         # Where the form names no system it is refused for that, and its file is kept until one is chosen.
         return _team(session, fields.get("system") or f"{NEW}{team}")
 
-    def hold(fields: MultiDict[str, str]) -> None:
+    def hold(fields: Fields) -> None:
         user_id = actor().user_id  # a file is kept though the form may have mistakes: so many an hour at most
         if user_id is not None:
             attempts.count(database(), attempts.FORM_FILE, clock(), "", user=user_id)
@@ -245,13 +403,11 @@ def send(campaign: str, evaluation: str) -> ResponseReturnValue:
 csrf.exempt(send)  # uploads.receive checks the token itself, before it keeps a byte of the file
 
 
-def _take_in(page: Submitting, posted: uploads.Posted, intake: Intake) -> ResponseReturnValue:
+def _take_in(page: forms.Submitting, posted: Posted, intake: Intake) -> ResponseReturnValue:
     form = SubmitForm.on(page, posted.fields)
     if posted.refusal is not None and not isinstance(posted.refusal, errors.InvalidFields):
         return _page(page, form, posted.refusal)
-    upload, kept = uploads.kept_with(form.text("kept"))
-    if posted.upload is not None or upload is None:
-        upload, kept = posted.upload, {}
+    upload, kept = (posted.upload, dict[str, Any]()) if posted.upload else uploads.kept_with(form.text("kept"))
     intake.key = kept.get("key")  # pressed twice, the button of a form that came back sends one run
     # A proof that a page of organisers made holds none of these.
     kept = {"begun_at": now().isoformat(), "key": secrets.token_urlsafe(), "said": {}} | kept
@@ -273,12 +429,12 @@ def _take_in(page: Submitting, posted: uploads.Posted, intake: Intake) -> Respon
 
 
 def _refused(
-    page: Submitting,
+    page: forms.Submitting,
     form: SubmitForm,
     error: errors.LeaderboardError,
     wrong: dict[str, list[str]],
     upload: Received | None,
-    checked: Checked,
+    checked: rules.Checked,
 ) -> ResponseReturnValue:
     """The form again, with what is wrong, or what is to be confirmed. The file need not be sent again."""
     if isinstance(error, errors.Unconfirmed):
@@ -295,12 +451,12 @@ def _refused(
 
 
 def _page(
-    page: Submitting,
+    page: forms.Submitting,
     form: SubmitForm,
     error: errors.LeaderboardError | None = None,
     *,
     upload: Received | None = None,
-    checked: Checked | None = None,
+    checked: rules.Checked | None = None,
 ) -> ResponseReturnValue:
     """The form. upload: the file that has arrived and need not be sent again; checked: what is said of it, or why it
     was refused.
@@ -308,14 +464,16 @@ def _page(
     return form_page("submit/new.html", form, error, page=page, upload=upload, found=checked)
 
 
-def _refusal(page: Submitting) -> errors.LeaderboardError | None:
+def _refusal(page: forms.Submitting) -> errors.LeaderboardError | None:
     """Why this reader can submit nothing here now, whatever the form holds."""
     if page.closed is not None:
         return errors.Conflict(page.closed)
     if not page.teams:
         return errors.NotAllowed("Runs are submitted by teams, and you are in none.")
     if not page.teams_with_quota:
-        return errors.QuotaSpent(retry_seconds=retry_seconds(page.quotas, now()))  # the page says which, for each team
+        return errors.QuotaSpent(
+            retry_seconds=rules.retry_seconds(page.quotas, now())
+        )  # the page says which, for each team
     return None
 
 
@@ -347,15 +505,15 @@ class CheckForm(Form):
 @checking_blueprint.get("/campaigns/<campaign>/<evaluation>/check")
 @signed_in
 def new_check(campaign: str, evaluation: str) -> ResponseReturnValue:
-    page = read(checking, campaign, evaluation)
+    page = read(forms.checking, campaign, evaluation)
     return form_page("submit/check.html", _check_form(page), page=page)
 
 
 @checking_blueprint.post("/campaigns/<campaign>/<evaluation>/check")
 @signed_in
 def check(campaign: str, evaluation: str) -> ResponseReturnValue:
-    page = read(checking, campaign, evaluation)
-    fields, looked = uploads.look("run", CHECKED_BYTES)
+    page = read(forms.checking, campaign, evaluation)
+    fields, looked = uploads.look("run", rules.CHECKED_BYTES)
     form = _check_form(page, fields)
     settings, wrong = checked_partly(RunSettings, {"threshold": fields.get("threshold", "")})
     if looked is None:
@@ -369,7 +527,7 @@ def check(campaign: str, evaluation: str) -> ResponseReturnValue:
 csrf.exempt(check)  # uploads.look checks the token itself, before it reads a byte of the file
 
 
-def _check_form(page: Checking, given: object = None) -> CheckForm:
+def _check_form(page: forms.Checking, given: object = None) -> CheckForm:
     form = CheckForm(formdata=given)
     if not page.expected.returned_by:
         del form.threshold
@@ -385,7 +543,7 @@ def show(submission: int) -> ResponseReturnValue:
     with reading() as session:
         run = read(status, submission, within=session)
         shown = own = None
-        if run.state == State.SCORED and run.results_open:
+        if run.state == rules.State.SCORED and run.results_open:
             shown = read(results, submission, asked=("measure", "sort"), page=page_number(), within=session)
             own = read(receipt, submission, within=session)
     chart = charts.differences_chart(shown) if shown else None

@@ -172,7 +172,7 @@ def leads(mean: float | None, other: float | None, direction: Direction) -> bool
     """Whether of these two the first has the first place alone."""
     if mean is None or other is None:
         return mean is not None
-    return is_ahead(mean, other, "lower" if direction == "lower" else "higher")
+    return is_ahead(mean, other, direction)
 
 
 def selected_run(
@@ -183,17 +183,14 @@ def selected_run(
     mean, direction  a run's mean under the measure that ranks, and which way that is better: where the campaign
                      chooses the best run they say which one it is; of equally good ones the latest stands
     """
-    latest_first = sorted(runs, key=arrival, reverse=True)
     if choice is RunChoice.BEST:
+        latest_first = sorted(runs, key=arrival, reverse=True)
         return latest_first[places([mean(run) for run in latest_first], direction).index(1)]
     if choice is RunChoice.LATEST:
-        return latest_first[0]
-    primary = [run for run in runs if run.is_primary]
-    if primary:
-        return primary[0]
-    chosen = [(run.chosen_at, run.submission_id, run) for run in runs if run.chosen_at is not None]
+        return max(runs, key=arrival)
+    chosen = [run for run in runs if run.is_primary] or [run for run in runs if run.chosen_at is not None]
     if chosen:
-        return max(chosen, key=lambda each: each[:2])[2]
+        return max(chosen, key=lambda run: (run.chosen_at or run.received_at, run.submission_id))
     return min(runs, key=lambda run: (run.scored_at or run.received_at, run.submission_id))
 
 
@@ -444,10 +441,6 @@ class Checked:
     expected: Expected = field(default_factory=Expected)
 
     @property
-    def is_read(self) -> bool:
-        return self.lines > 0
-
-    @property
     def is_sound(self) -> bool | None:
         """Whether nothing in the file speaks against submitting it, at whatever moment; None where only its
         evaluation's hidden queries can tell, or the part of it that was not read."""
@@ -464,11 +457,6 @@ class Checked:
     def late_now(self) -> bool:
         """Whether it would count as late, submitted at this moment."""
         return self.expected.late_now
-
-    @property
-    def verdict(self) -> str:
-        """That nothing in the file speaks against it; "" where something does."""
-        return "nothing in the file speaks against submitting it" if self.is_sound else ""
 
     @property
     def moment(self) -> str:
@@ -498,7 +486,7 @@ class Checked:
         """What asks for a yes."""
         expected, theta, unknown = self.expected, self.threshold, self.unknown[0]
         texts: dict[Kind, str] = {}
-        undecided = self.is_read and not self.decisions
+        undecided = self.lines and not self.decisions
         if undecided and expected.returned_by and theta is None:
             texts[Kind.RETURNED] = (
                 f"{expected.returned_by[0]} is shown here, and this run has neither decisions nor a threshold θ: every "
@@ -511,7 +499,7 @@ class Checked:
             texts[Kind.THRESHOLD] = (
                 f"With θ = {written(theta)} the run returns {size}, whose scores lie between {low} and {high}."
             )
-        if self.is_read and expected.allowed is None and unknown > MOSTLY * self.queries:
+        if self.lines and expected.allowed is None and unknown > MOSTLY * self.queries:
             size = f"{unknown:,} of its {self.queries:,} queries are unknown here"
             texts[Kind.COLLECTION] = f"Is it for this evaluation? {size}: {_first_of(self.unknown)}."
         if self.twins:
@@ -554,7 +542,7 @@ class Checked:
                 "warning: the file is long, and only its beginning was looked at: what follows is about that. "
                 "leaderboard check without --server looks at all of it, on your computer"
             )
-        if self.is_read:
+        if self.lines:
             fewest, median, most = self.depth
             size = f"{counted(self.lines, 'line')}, {counted(self.queries, 'query')}"
             tag = f", tag {self.tag}" if self.tag else ""
@@ -569,7 +557,9 @@ class Checked:
             lines.append(f"{100 * self.judged:.0f} % of the first ten documents are judged")
         if self.said:
             lines.append(f"it says of itself: {', '.join(f'{key}: {text}' for key, text in self.said.items())}")
-        return (*lines, *filter(None, (self.verdict, self.moment)))
+        if self.is_sound:
+            lines.append("nothing in the file speaks against submitting it")
+        return (*lines, self.moment) if self.moment else tuple(lines)
 
 
 @dataclass(frozen=True, slots=True)

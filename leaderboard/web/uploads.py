@@ -116,7 +116,7 @@ def read_files(readers: Mapping[str, Callable[..., Any]], known: Collection[str]
     with _read(readers, require_text) as (fields, files, _):
         for name, texts in fields.lists():
             if name not in known or len(texts) > 1:
-                raise _not_taken(name, name in known, [*known, *readers])
+                raise not_taken(name, name in known, [*known, *readers])
         for name, file in files.items():
             with file_of(name):
                 contents[name] = readers[name](file.whole(), name=file.filename, limits=limits())
@@ -179,7 +179,7 @@ def _read(
                         refusal = error
                         break
                 if name in files or name not in names:
-                    raise _not_taken(name, name in files, names)
+                    raise not_taken(name, name in files, names)
                 files[name] = until_read.enter_context(store().arriving(part.filename))
                 for piece in _pieces(events):
                     with suppress(TooLarge):  # the file is read to its end all the same, and refused then
@@ -240,7 +240,7 @@ def _events(files: Collection[str]) -> Iterator[Any]:
             yield event
 
 
-def _not_taken(name: str, twice: bool, known: Collection[str]) -> InvalidFields:
+def not_taken(name: str, twice: bool, known: Collection[str]) -> InvalidFields:
     """Refuses a part of a form that there is not, or that came already."""
     return InvalidFields({name: ["is given twice" if twice else f"is not known here; known are: {', '.join(known)}"]})
 

@@ -92,19 +92,19 @@ def _quotas(
         )
     own = table.evaluation_id == evaluation.id, getattr(table, key).in_(ids)
     rows = {getattr(row, key): row for row in session.scalars(sa.select(table).where(*own))}
-    quotas = {}
+    today, quotas = day_of(now), {}
     for number in ids:
-        row = rows.get(number)
-        today = row if row is not None and row.day == day_of(now) else None
+        row = rows.get(number) or table(day=today, used=0, used_today=0, rejected_today=0)
+        is_of_today = row.day == today
         quotas[number] = Quota(
             daily=evaluation.daily_quota,
-            used_today=today.used_today if today else 0,
+            used_today=row.used_today * is_of_today,
             total=evaluation.total_quota,
-            used=row.used if row else 0,
-            rejected_today=today.rejected_today if today else 0,
+            used=row.used,
+            rejected_today=row.rejected_today * is_of_today,
             unchecked_today=unchecked.get(number, 0),
             arriving=arriving.get(number, 0),
-            resets_at=start_of(day_of(now) + dt.timedelta(days=1)),
+            resets_at=start_of(today + dt.timedelta(days=1)),
             of_person=of_person,
         )
     return quotas
@@ -216,7 +216,7 @@ def completed(
     same = Submission.evaluation_id == evaluation.id, Submission.text_sha256 == text_sha256
     own = Submission.team_id.in_(teams), Submission.withdrawn_at.is_(None)
     twins = session.scalars(sa.select(Submission).where(*same, *own).order_by(Submission.id))
-    may_tell = checked.is_read and checked.whole and may_see(actor, evaluation, Content.DETAILS, now)
+    may_tell = checked.lines and checked.whole and may_see(actor, evaluation, Content.DETAILS, now)
     judged = _judged(session, actor, evaluation, run, now) if run is not None and may_tell else None
     return replace(checked, twins=tuple(twin.name for twin in twins), judged=judged)
 

@@ -7,7 +7,7 @@ The submissions of a campaign or of one evaluation, as their organisers list, fi
 
 import datetime as dt
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, NamedTuple, TypeVarTuple
 
@@ -246,10 +246,7 @@ def status(session: Session, actor: Actor, submission_id: int, now: dt.datetime)
     evaluation, inside = run.evaluation, _is_inside(actor, run)
     is_primary = participation is not None and participation.primary_submission_id == run.id
     may_choose = inside and state == State.SCORED and may_change_standing(actor, evaluation, now)
-    results_open, details_open, named = (
-        may_see(actor, evaluation, sight, now, run.team_id)
-        for sight in (Content.RESULTS, Content.DETAILS, Content.NAMES)
-    )
+    results_open, details_open, named = _seen_of(actor, run, now)
     named = named or inside
     reads = {ShownTo.EVERYONE: named, ShownTo.ORGANISERS: inside}
     circles = frozenset(circle for circle, sees in reads.items() if sees)
@@ -375,12 +372,15 @@ def find_scored(session: Session, actor: Actor, submission_id: int, now: dt.date
     scoring_set = current_set(session, run.evaluation_id)
     if scoring is None or scoring_set is None or scoring.state != State.SCORED:
         raise NotFound(f"submission {submission_id} is not scored")
-    results, details, named = (
-        may_see(actor, run.evaluation, sight, now, run.team_id)
-        for sight in (Content.RESULTS, Content.DETAILS, Content.NAMES)
-    )
+    results, details, named = _seen_of(actor, run, now)
     require(results, "The results of this run are not open yet.")
     return ScoredSubmission(run, scoring, scoring_set, subset_seen(actor, run.evaluation, now), details, named)
+
+
+def _seen_of(actor: Actor, run: Submission, now: dt.datetime) -> Iterator[bool]:
+    """Whether a reader sees the run's results, its values on single queries, and whose it is."""
+    for sight in (Content.RESULTS, Content.DETAILS, Content.NAMES):
+        yield may_see(actor, run.evaluation, sight, now, run.team_id)
 
 
 def label_of(session: Session, actor: Actor, run: Submission, now: dt.datetime) -> SystemLabel:
@@ -431,11 +431,7 @@ def _ahead(session: Session, scoring: Scoring | None) -> int:
     """Scorings that a worker takes before this one: of a lower priority, or of the same and an earlier turn."""
     if scoring is None or scoring.state != State.QUEUED:
         return 0
-    before = sa.or_(
-        Scoring.priority < scoring.priority,
-        sa.and_(Scoring.priority == scoring.priority, Scoring.turn < scoring.turn),
-        sa.and_(Scoring.priority == scoring.priority, Scoring.turn == scoring.turn, Scoring.id < scoring.id),
-    )
+    before = sa.tuple_(Scoring.priority, Scoring.turn, Scoring.id) < (scoring.priority, scoring.turn, scoring.id)
     waiting = sa.select(sa.func.count()).where(Scoring.state == State.QUEUED, before)
     return session.scalar(waiting) or 0
 
@@ -546,12 +542,13 @@ def submissions(
         within = Evaluation.campaign_id == organised_campaign(session, actor, campaign_slug).id
     else:
         within = Evaluation.id == organised_evaluation(session, actor, campaign_slug, slug).id
-    asked = [within, *_conditions(filters)]
-    of_state = _of_state(filters.state)
+    conditions = _conditions(filters)
+    of_state = conditions.pop("state", sa.true())
+    asked = [within, *conditions.values()]
     in_state = _joined(sa.select(selection.SHOWN_STATE, sa.func.count())).where(*asked).group_by(selection.SHOWN_STATE)
     counts = dict.fromkeys(SHOWN_STATES, 0) | dict(session.execute(in_state).all())
     paging = paging_of(counts[filters.state] if filters.state else sum(counts.values()), page, ROWS)
-    statement = _rows().where(*asked, *of_state).order_by(Submission.received_at.desc(), Submission.id.desc())
+    statement = _rows().where(*asked, of_state).order_by(Submission.received_at.desc(), Submission.id.desc())
     if page is not None:
         statement = statement.limit(ROWS).offset(paging.before(ROWS))
     rows = tuple(_row(row) for row in session.execute(statement))
@@ -570,7 +567,7 @@ def submissions(
         paging=paging,
         counts=counts,
         waiting_since=oldest,
-        seconds=float(mean) if mean is not None else None,
+        seconds=mean and float(mean),
         longest=longest,
         teams=tuple((slug, name) for slug, name in teams),
         fields=tuple(dict.fromkeys(field.key for evaluation in evaluations for field in form_fields(evaluation))),
@@ -625,36 +622,26 @@ def _joined(statement: sa.Select[*Columns]) -> sa.Select[*Columns]:
     return selection.with_current_scoring(whose.join(Submission.evaluation).join(Evaluation.campaign))
 
 
-def _conditions(filters: Filters) -> list[sa.ColumnElement[bool]]:
-    conditions: list[sa.ColumnElement[bool]] = []
-    if filters.team:
-        conditions.append(Team.slug == filters.team)
-    if filters.kind:
-        _one_of("kind", filters.kind, [kind.value for kind in SystemKind])
-        conditions.append(System.kind == filters.kind)
-    if filters.late:
-        _one_of("late", filters.late, ["yes", "no"])
-        conditions.append(Submission.late.is_(filters.late == "yes"))
-    if text := filters.text.strip():
-        columns = (Submission.label, Submission.filename, System.name)
-        stands = [column.icontains(text, autoescape=True) for column in columns]
-        stands.append(Submission.sha256.istartswith(text, autoescape=True))
-        if text.isascii() and text.isdecimal() and len(text) < 10:
-            stands.append(Submission.id == int(text))
-        conditions.append(sa.or_(*stands))
-    return conditions
-
-
-def _of_state(state: str) -> list[sa.ColumnElement[bool]]:
-    """Conditions for being in a state; "": in any."""
-    if state:
-        _one_of("state", state, SHOWN_STATES)
-    return [selection.SHOWN_STATE.in_([state])] if state else []
-
-
-def _one_of(name: str, value: str, choices: Any) -> None:
-    if value not in choices:
-        raise BadInput(f"{name}={value}: this page filters by one of {', '.join(choices)}")
+def _conditions(filters: Filters) -> dict[str, sa.ColumnElement[bool]]:
+    """Conditions by filter. Raises BadInput for what a filter does not offer."""
+    for name, choices in (("state", SHOWN_STATES), ("kind", tuple(SystemKind)), ("late", ("yes", "no"))):
+        if (value := getattr(filters, name)) and value not in choices:
+            raise BadInput(f"{name}={value}: this page filters by one of {', '.join(choices)}")
+    text = filters.text.strip()
+    names = (Submission.label, Submission.filename, System.name)
+    number = int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else 0
+    conditions: dict[str, sa.ColumnElement[bool]] = {
+        "state": selection.SHOWN_STATE.in_([filters.state]),
+        "team": Team.slug == filters.team,
+        "kind": System.kind == filters.kind,
+        "late": Submission.late.is_(filters.late == "yes"),
+        "text": sa.or_(
+            Submission.id == number,
+            Submission.sha256.istartswith(text, autoescape=True),
+            *(column.icontains(text, autoescape=True) for column in names),
+        ),
+    }
+    return {name: condition for name, condition in conditions.items() if getattr(filters, name).strip()}
 
 
 def _row(row: Any) -> SubmissionRow:

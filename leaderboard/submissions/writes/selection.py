@@ -186,8 +186,7 @@ def _settle(session: Session, evaluation: int, systems: Iterable[int]) -> None:
     live = sa.and_(ScoringSet.evaluation_id == evaluation, ~HAS_CEASED)
     entered = Submission.evaluation_id == evaluation, Submission.system_id.in_(systems)
     ids = session.scalars(sa.select(Submission.id).where(*entered)).all()
-    stands = selection_by_rule(session, Submission.id.in_(ids), of_sets=live)
-    _keep(session, stored_selection(session, _of_sets(live), Standing.system_id.in_(systems)), stands)
+    _renew(session, live, systems, Submission.id.in_(ids))
 
 
 def _settle_past(session: Session, set_id: int, submissions: Collection[int]) -> None:
@@ -202,8 +201,19 @@ def _settle_past(session: Session, set_id: int, submissions: Collection[int]) ->
     at = scoring_set.shown_until or session.scalar(following) or dt.datetime.now(dt.UTC)
     systems = set(session.scalars(sa.select(Submission.system_id).where(Submission.id.in_(submissions))))
     own = sa.and_(ScoringSet.id == set_id, HAS_CEASED)
-    stands = selection_by_rule(session, Submission.system_id.in_(systems), of_sets=own, at=at)
-    _keep(session, stored_selection(session, _of_sets(own), Standing.system_id.in_(systems)), stands)
+    _renew(session, own, systems, Submission.system_id.in_(systems), at)
+
+
+def _renew(
+    session: Session,
+    sets: sa.ColumnElement[bool],
+    systems: Iterable[int],
+    which: sa.ColumnElement[bool],
+    at: dt.datetime | None = None,
+) -> None:
+    """What stands for these systems in these sets, of the runs by a condition."""
+    before = stored_selection(session, _of_sets(sets), Standing.system_id.in_(systems))
+    _keep(session, before, selection_by_rule(session, which, of_sets=sets, at=at))
 
 
 def _unite(session: Session, evaluation: int, systems: Iterable[int]) -> None:

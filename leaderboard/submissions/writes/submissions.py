@@ -378,22 +378,18 @@ def make_primary(session: Session, actor: Actor, submission: Submission, *, now:
     settle_primary(session, actor, submission)
 
 
-def describe(
-    session: Session, actor: Actor, submission: Submission, *, label: str | None = None, notes: str | None = None
-) -> None:
+def describe(session: Session, actor: Actor, submission: Submission, **words: str | None) -> None:
     """Takes over another label or other notes of a run, or both; None leaves them. The trail keeps what they were.
 
     Raises InvalidFields (label, notes).
     """
-    words = {name: text for name, text in (("label", label), ("notes", notes)) if text is not None}
-    words = checked(RunSettings, words).given()
+    texts = checked(RunSettings, {name: text for name, text in words.items() if text is not None}).given()
     submission = _locked_own(session, actor, submission, "describe a run")
-    if words.get("label") == "" and submission.scored_at is not None:
+    if texts.get("label") == "" and submission.scored_at is not None:
         raise InvalidFields({"label": ["give the run a short name: boards and pages show it"]})
-    changed: dict[str, Any] = {
-        name: [before, text] for name, text in words.items() if (before := getattr(submission, name)) != text
-    }
-    for name, text in words.items():
+    before = {name: getattr(submission, name) for name in texts}
+    changed = {name: [before[name], text] for name, text in texts.items() if text != before[name]}
+    for name, (_, text) in changed.items():
         setattr(submission, name, text)
     if changed:
         record(session, actor, "describe", submission, **changed)
