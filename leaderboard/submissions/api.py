@@ -310,9 +310,7 @@ def check(campaign: str, evaluation: str) -> Checked:
     threshold = checked(RunSettings, fields.to_dict()).threshold
     if "run" not in files:
         raise InvalidFields({"run": ["send the run's file"]})
-    return pages.check_looked(
-        files["run"], page.expected, page.evaluation.id, threshold, actor().teams, everything=_is_command_line()
-    )
+    return pages.check_looked(files["run"], page.expected, threshold, actor().teams, everything=_is_command_line())
 
 
 def _is_command_line() -> bool:

@@ -175,7 +175,7 @@ class Intake:
                 with arrived.open("rb") as file:
                     os.fsync(file.fileno())
         looked = rules.Looked(upload.filename, text, whole, upload.text_sha256, refused)
-        self.checked = check_looked(looked, expected, self.evaluation_id, sent.details.get("threshold"), [sent.team_id])
+        self.checked = check_looked(looked, expected, sent.details.get("threshold"), [sent.team_id])
 
     def _enter(self, session: Session, sent: SentRun, received_at: dt.datetime, begun_at: dt.datetime) -> int:
         evaluation, team = session.get_one(Evaluation, self.evaluation_id), session.get_one(Team, sent.team_id)
@@ -199,7 +199,6 @@ def said_beside(posted: Posted) -> Metadata:
 def check_looked(
     looked: rules.Looked,
     expected: rules.Expected,
-    evaluation_id: int,
     threshold: float | None,
     teams: Collection[int],
     *,
@@ -210,7 +209,7 @@ def check_looked(
     with AT_ONCE:
         checked, run = rules.check_run(looked, expected, threshold=threshold, everything=everything)
         with reading() as session:
-            return forms.completed(session, actor(), evaluation_id, checked, run, looked.text_sha256, teams, now())
+            return forms.completed(session, actor(), checked, run, looked.text_sha256, teams, now())
 
 
 LONGEST_STEM = 60  # characters of a received file's name that a fetched one keeps
@@ -437,10 +436,9 @@ def _refused(
     checked: rules.Checked,
 ) -> ResponseReturnValue:
     """The form again, with what is wrong, or what is to be confirmed. The file need not be sent again."""
-    if isinstance(error, errors.Unconfirmed):
-        return _page(page, form, error, upload=upload, checked=checked)
-    if not isinstance(error, errors.InvalidFields):
-        return _page(page, form, error, upload=upload)
+    is_asked = isinstance(error, errors.Unconfirmed)
+    if is_asked or not isinstance(error, errors.InvalidFields):
+        return _page(page, form, error, upload=upload, checked=checked if is_asked else None)
     if checked.problem_count:  # another file has to be chosen
         form.kept.data, upload = "", None
         wrong["run"] = ["this file would be rejected, so it was not submitted: choose another one"]
@@ -471,9 +469,8 @@ def _refusal(page: forms.Submitting) -> errors.LeaderboardError | None:
     if not page.teams:
         return errors.NotAllowed("Runs are submitted by teams, and you are in none.")
     if not page.teams_with_quota:
-        return errors.QuotaSpent(
-            retry_seconds=rules.retry_seconds(page.quotas, now())
-        )  # the page says which, for each team
+        # The page says which, for each team.
+        return errors.QuotaSpent(retry_seconds=rules.retry_seconds(page.quotas, now()))
     return None
 
 
@@ -520,7 +517,7 @@ def check(campaign: str, evaluation: str) -> ResponseReturnValue:
         wrong["run"] = ["choose the file of the run"]
     if looked is None or wrong:
         return form_page("submit/check.html", form, errors.InvalidFields(wrong), page=page)
-    found = check_looked(looked, page.expected, page.evaluation.id, settings.threshold, actor().teams)
+    found = check_looked(looked, page.expected, settings.threshold, actor().teams)
     return render_template("submit/check.html", form=form, page=page, found=found)
 
 

@@ -367,7 +367,7 @@ class Warned:
 class Expected:
     """What an evaluation expects of a run, as far as a reader may know.
 
-    title        what it is called; "" offline
+    evaluation_id  0 offline
     queries      external ids of those that the reader knows of; None where that is nothing
     excluded     those that count no more, which a run may have a list for all the same
     allowed      ids of all queries that there are, where a run with any other is refused: at submission hidden ones
@@ -381,7 +381,7 @@ class Expected:
     late_now     whether one that is taken now counts as late
     """
 
-    title: str = ""
+    evaluation_id: int = 0
     queries: Sequence[str] | None = None
     excluded: Sequence[str] = ()
     allowed: frozenset[str] | None = None
@@ -444,7 +444,12 @@ class Checked:
     def is_sound(self) -> bool | None:
         """Whether nothing in the file speaks against submitting it, at whatever moment; None where only its
         evaluation's hidden queries can tell, or the part of it that was not read."""
-        if self.problem_count or self.wrong_answers or self.warnings or (self.unsettled and not self.expected.title):
+        if (
+            self.problem_count
+            or self.wrong_answers
+            or self.warnings
+            or (self.unsettled and not self.expected.evaluation_id)
+        ):
             return False
         return None if self.unsettled or not self.whole else True
 
@@ -471,7 +476,7 @@ class Checked:
         if self.expected.allowed is not None or not self.unknown[0]:
             return ""
         fate = "A run with a query that its evaluation does not have is rejected."
-        if self.expected.title:
+        if self.expected.evaluation_id:
             fate = "The run is rejected for these, unless they are hidden queries, which only the organisers know."
         unknown = counted(self.unknown[0], "query is", "queries are")
         return f"{unknown} not among those listed here: {_first_of(self.unknown)}. {fate}"
@@ -492,7 +497,7 @@ class Checked:
                 f"{expected.returned_by[0]} is shown here, and this run has neither decisions nor a threshold θ: every "
                 "document that it lists counts as returned."
             )
-        counts = bool(expected.returned_by) or not expected.title  # offline nobody knows what is shown
+        counts = bool(expected.returned_by) or not expected.evaluation_id  # offline nobody knows what is shown
         if undecided and counts and theta is not None and self.returned in (0, self.lines):
             low, high = map(written, self.scores)
             size = f"{self.returned:,} of the {self.lines:,} documents read"
@@ -510,7 +515,7 @@ class Checked:
     def remarks(self) -> tuple[str, ...]:
         """What else is to be said of it, a sentence each."""
         remarks = []
-        without_use = self.decisions or (self.expected.title and not self.expected.returned_by)
+        without_use = self.decisions or (self.expected.evaluation_id and not self.expected.returned_by)
         if self.threshold is not None and without_use:
             why = "the file holds decisions" if self.decisions else "no measure here counts what was returned"
             remarks.append(f"θ plays no part: {why}.")
@@ -605,24 +610,24 @@ def check_run(
     A query that the reader does not know of is told as such, whether or not the evaluation has it: hidden ones are
     known to nobody but organisers. With `expected.allowed` one that there is not is a problem.
     """
-    checked = Checked(looked.filename, looked.whole, threshold=threshold, expected=expected)
-    run, text, allowed, rules = None, looked.text, expected.allowed, expected.rules
+    values: dict[str, Any] = {"whole": looked.whole}
+    run, text, allowed, file_rules = None, looked.text, expected.allowed, expected.rules
     read = partial(read_run, name=looked.filename, limits=Limits() if everything else LIMITS)
     try:
         if looked.refused is not None:
             raise looked.refused
         if not (everything and looked.whole):
             text, all_files = first_files(text, CHECKED_FILES)
-            checked = replace(checked, whole=looked.whole and all_files)
+            values["whole"] = looked.whole and all_files
         tags = Tags()
         run = read(io.BytesIO(text), tags=tags)
-        checked = replace(checked, tags=tuple(tags.named), **_shape(run, expected, threshold))
-        if rules is not None or not (allowed is None or allowed.issuperset(run.queries)):
-            of_text = rules if rules is None or checked.whole else rules.of_beginning()
+        values |= {"tags": tuple(tags.named), **_shape(run, expected, threshold)}
+        if file_rules is not None or not (allowed is None or allowed.issuperset(run.queries)):
+            of_text = file_rules if file_rules is None or values["whole"] else file_rules.of_beginning()
             read(io.BytesIO(text), queries=allowed, rules=of_text)
     except FileRejected as rejected:
-        checked = replace(checked, problems=rejected.problems, problem_count=rejected.count)
-    return checked, run
+        values |= {"problems": rejected.problems, "problem_count": rejected.count}
+    return Checked(looked.filename, threshold=threshold, expected=expected, **values), run
 
 
 def _shape(run: Run, expected: Expected, threshold: float | None) -> dict[str, Any]:

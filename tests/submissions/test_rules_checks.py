@@ -33,7 +33,7 @@ def kinds(checked: Checked) -> list[Kind]:
 
 
 def test_the_shape_of_a_run_is_told() -> None:
-    checked = found(RUN, Expected("Text", ("q1", "q2", "q3")))
+    checked = found(RUN, Expected(1, ("q1", "q2", "q3")))
     assert checked.tags == ("tag",)
     several = found(RUN + b"q3 Q0 d1 1 3 other\n", Expected())
     assert several.remarks == ("Its lines have different run tags, such as tag, other: is it one run?",)
@@ -43,7 +43,7 @@ def test_the_shape_of_a_run_is_told() -> None:
 
 
 def test_what_was_returned_is_asked_about_only_where_a_measure_counts_it() -> None:
-    expected = Expected("Text", returned_by=("AQWV",))
+    expected = Expected(1, returned_by=("AQWV",))
     assert kinds(found(RUN, expected)) == [Kind.RETURNED]
     assert kinds(found(RUN, expected, threshold=2.5)) == []
     assert kinds(found(b"q1 d1 Y 1\n", expected)) == []
@@ -51,7 +51,7 @@ def test_what_was_returned_is_asked_about_only_where_a_measure_counts_it() -> No
 
 
 def test_a_file_is_not_said_to_be_sound_of_which_only_the_beginning_was_looked_at() -> None:
-    expected = Expected("Text", ("q1", "q2"), allowed=frozenset({"q1", "q2"}))
+    expected = Expected(1, ("q1", "q2"), allowed=frozenset({"q1", "q2"}))
     assert found(RUN, expected).is_sound
     begun = found(RUN, expected, whole=False)
     assert begun.is_sound is None
@@ -67,7 +67,7 @@ def test_what_a_run_answers_to_fields_of_the_form_is_held_against_them() -> None
     gpus = FormField(key="gpus", label="Processors", kind=FieldKind.NUMBER, header="gpus", required=True)
     old = FormField(key="old", label="Old", kind=FieldKind.NUMBER, header="old", required=True, asked=False)
     typed = FormField(key="typed", label="Typed", required=True)
-    expected = Expected("Text", fields=(params, gpus, old, typed))
+    expected = Expected(1, fields=(params, gpus, old, typed))
     wrong = found(b"# params: 5\n# params: 6\n# gpus: 8\n" + RUN, expected)
     assert wrong.wrong_answers == ("the run's own metadata has '5, 6' as params: give a number such as 0.5",)
     assert wrong.is_sound is False
@@ -83,19 +83,19 @@ def test_what_a_run_answers_to_fields_of_the_form_is_held_against_them() -> None
 
 
 def test_a_run_whose_queries_are_mostly_strange_is_of_something_else() -> None:
-    assert kinds(found(RUN, Expected("Text", ("q7", "q8")))) == [Kind.COLLECTION]
-    assert kinds(found(RUN, Expected("Text", ("q1", "q8")))) == []
+    assert kinds(found(RUN, Expected(1, ("q7", "q8")))) == [Kind.COLLECTION]
+    assert kinds(found(RUN, Expected(1, ("q1", "q8")))) == []
     of_both = ("q7", "q8")
     for run, words in (
         (RUN, "Is it for this evaluation? 2 of its 2 queries are unknown here: q1, q2."),
         (RUN + b"q7 Q0 d1 1 3 t\n", "Is it for this evaluation? 2 of its 3 queries are unknown here: q1, q2."),
         (b"q1 Q0 d1 1 3 t\n", "Is it for this evaluation? 1 of its 1 queries are unknown here: q1."),
     ):
-        assert [one.text for one in found(run, Expected("Text", of_both)).warnings] == [words]
+        assert [one.text for one in found(run, Expected(1, of_both)).warnings] == [words]
 
 
 def test_the_beginning_of_a_file_is_not_said_to_lack_what_may_follow() -> None:
-    expected = Expected("Text", ("q1", "q2", "q3"), rules=RULES)
+    expected = Expected(1, ("q1", "q2", "q3"), rules=RULES)
     assert found(RUN, expected).problem_count == 2
     assert found(RUN, expected, whole=False).problem_count == 0
     strange = RUN.replace(b"d2", b"x2")
@@ -104,7 +104,7 @@ def test_the_beginning_of_a_file_is_not_said_to_lack_what_may_follow() -> None:
 
 
 def looked_at(content: bytes, **given: bool) -> Checked:
-    return check_run(look_at(io.BytesIO(content), "run", CHECKED_BYTES, 2**32), Expected("Text"), **given)[0]
+    return check_run(look_at(io.BytesIO(content), "run", CHECKED_BYTES, 2**32), Expected(1), **given)[0]
 
 
 def archive(files: int, lines: int) -> bytes:
@@ -145,17 +145,17 @@ def test_a_file_that_is_no_run_would_be_rejected(content: bytes, says: str) -> N
 
 
 def test_a_query_that_is_not_asked_is_a_problem_for_who_knows_all_queries_only() -> None:
-    some = found(RUN, Expected("Text", ("q1",)))
+    some = found(RUN, Expected(1, ("q1",)))
     assert (some.problem_count, some.is_sound) == (0, None)
     assert found(RUN, Expected(queries=("q1",))).is_sound is False  # offline all queries are given
     assert "speaks against" not in " ".join(some.in_words)
-    all_of_them = found(RUN, Expected("Text", ("q1",), allowed=frozenset({"q1"})))
+    all_of_them = found(RUN, Expected(1, ("q1",), allowed=frozenset({"q1"})))
     assert [str(problem) for problem in all_of_them.problems] == ["line 3: query q2 is not in this evaluation"]
-    assert found(RUN, Expected("Text", ("q1",), ("q2",), allowed=frozenset({"q1", "q2"}))).is_sound
+    assert found(RUN, Expected(1, ("q1",), ("q2",), allowed=frozenset({"q1", "q2"}))).is_sound
 
 
 def test_a_hidden_query_is_no_problem_and_one_that_there_is_not_is_one_wherever_a_run_is_submitted() -> None:
-    to_submit = Expected("Text", ("q1", "q3"), allowed=frozenset({"q1", "q2", "q3"}), verdict_only=True)
+    to_submit = Expected(1, ("q1", "q3"), allowed=frozenset({"q1", "q2", "q3"}), verdict_only=True)
     hidden = found(RUN, to_submit)
     assert (hidden.problem_count, hidden.unknown, hidden.is_sound) == (0, (1, ("q2",)), True)
     assert hidden.tells_of_hidden
@@ -163,7 +163,7 @@ def test_a_hidden_query_is_no_problem_and_one_that_there_is_not_is_one_wherever_
     invented = found(RUN.replace(b"q2", b"x2"), to_submit)
     assert [str(problem) for problem in invented.problems] == ["line 3: query x2 is not in this evaluation"]
     assert found(RUN[:34], to_submit).tells_of_hidden is False
-    checked = [found(RUN.replace(b"q2", name), Expected("Text", ("q1", "q3"))) for name in (b"q2", b"x2")]
+    checked = [found(RUN.replace(b"q2", name), Expected(1, ("q1", "q3"))) for name in (b"q2", b"x2")]
     said = [" ".join(one.in_words).replace("x2", "q2") for one in checked]
     assert said[0] == said[1]
     assert "1 query is not among those listed here: q2. The run is rejected for these, unless" in said[0]
@@ -178,8 +178,8 @@ def test_a_hidden_query_is_no_problem_and_one_that_there_is_not_is_one_wherever_
     ],
 )
 def test_a_threshold_that_parts_nothing_is_warned_of(threshold: float, said: list[str]) -> None:
-    for expected in (Expected("Text", returned_by=("AQWV",)), Expected()):
+    for expected in (Expected(1, returned_by=("AQWV",)), Expected()):
         assert [one.text for one in found(RUN, expected, threshold=threshold).warnings] == said
-    assert found(RUN, Expected("Text"), threshold=threshold).warnings == ()  # nothing counts what is returned there
+    assert found(RUN, Expected(1), threshold=threshold).warnings == ()  # nothing counts what is returned there
     decided = b"q1 d1 Y 3\nq1 d2 N 2\n"
-    assert found(decided, Expected("Text", returned_by=("AQWV",)), threshold=threshold).warnings == ()
+    assert found(decided, Expected(1, returned_by=("AQWV",)), threshold=threshold).warnings == ()

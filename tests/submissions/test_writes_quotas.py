@@ -3,7 +3,9 @@
 import datetime as dt
 import itertools
 import threading
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -13,37 +15,41 @@ from leaderboard.access import CONSOLE, actor_of
 from leaderboard.db import Database
 from leaderboard.errors import QuotaSpent
 from leaderboard.evaluations import writes as evaluations
-from leaderboard.evaluations import writes as removing
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.store import Received
 from leaderboard.submissions.models import Arrival, Participation, PersonalUse, Submission
 from leaderboard.submissions.reads.form import quotas_of
 from leaderboard.submissions.rules import REJECTED_A_DAY, Quota
 from leaderboard.submissions.writes import submissions
-from leaderboard.submissions.writes import submissions as quotas
 from leaderboard.teams import writes as teams
 from leaderboard.teams.models import System, Team
 from leaderboard.teams.writes import NewSystem
 from leaderboard.worker.models import Scoring
+from tests.submissions.test_writes import NOON, WRONG_FILE, _participation
 from tests.support.refused import refused
 from tests.support.world import World, build_world, run_text
 
-NOON = dt.datetime(2026, 11, 20, 12, 0, tzinfo=dt.UTC)
-
 DAY = dt.timedelta(days=1)
-
 NUMBERS = itertools.count()
-
 PARALLEL = 20
-
 QUOTA = 5
 
-WRONG_FILE = "q1 Q0 d1 1 2.0\n"
 
+def _at_once(database_url: str, values: Sequence[int], do: Callable[[Database, int], object]) -> list[str]:
+    """Does it for each of these at the same moment: which were taken, and which found the quota spent."""
+    start = threading.Barrier(len(values))
 
-def _participation(world: World) -> Participation:
-    (row,) = world.all(sa.select(Participation))
-    return row
+    def each(value: int) -> str:
+        with closing(Database.connect(database_url)) as database:
+            start.wait()
+            try:
+                do(database, value)
+            except QuotaSpent:
+                return "spent"
+        return "taken"
+
+    with ThreadPoolExecutor(len(values)) as pool:
+        return list(pool.map(each, values))
 
 
 def _quota(world: World, now: dt.datetime) -> Quota:
@@ -71,24 +77,11 @@ def test_twenty_parallel_submissions_against_a_quota_of_five_leave_five(world: W
     upload = world.receive(run_text(1))
     world.submit(upload=upload, received_at=NOON - dt.timedelta(days=1))
     (system,) = world.all(sa.select(System))
-    start = threading.Barrier(PARALLEL)
-
-    def submit(_: int) -> str:
-        database = Database.connect(database_url)
-        try:
-            start.wait()
-            with database.write() as session:
-                evaluation = session.get_one(Evaluation, world.evaluation)
-                team = session.get_one(Team, world.team)
-                submissions.submit(session, world.ada, evaluation, team, system=system, upload=upload, received_at=NOON)
-        except QuotaSpent:
-            return "spent"
-        finally:
-            database.close()
-        return "taken"
-
-    with ThreadPoolExecutor(PARALLEL) as pool:
-        answers = list(pool.map(submit, range(PARALLEL)))
+    answers = _at_once(
+        database_url,
+        range(PARALLEL),
+        lambda database, _: _submit_for(database, world, world.team, upload, system=system, received_at=NOON),
+    )
     assert answers.count("taken") == QUOTA
     assert answers.count("spent") == PARALLEL - QUOTA
     today = world.all(sa.select(Submission).where(Submission.received_at == NOON))
@@ -99,22 +92,7 @@ def test_twenty_parallel_submissions_against_a_quota_of_five_leave_five(world: W
 
 def test_the_first_submissions_of_a_team_at_the_same_moment_make_one_count(world: World, database_url: str) -> None:
     upload = world.receive(run_text(1))
-    start = threading.Barrier(8)
-
-    def submit(number: int) -> None:
-        database = Database.connect(database_url)
-        try:
-            start.wait()
-            with database.write() as session:
-                evaluation = session.get_one(Evaluation, world.evaluation)
-                team = session.get_one(Team, world.team)
-                new = NewSystem(f"System of thread {number}")
-                submissions.submit(session, world.ada, evaluation, team, system=new, upload=upload)
-        finally:
-            database.close()
-
-    with ThreadPoolExecutor(8) as pool:
-        list(pool.map(submit, range(8)))
+    _at_once(database_url, range(8), lambda database, _: _submit_for(database, world, world.team, upload))
     assert _participation(world).used == 8
 
 
@@ -160,7 +138,7 @@ def _submit_for(database: Database, world: World, team: int, upload: Received, *
     with database.write() as session:
         submissions.submit(
             session, world.ada, session.get_one(Evaluation, world.evaluation), session.get_one(Team, team),
-            system=NewSystem(f"A system of team {team}, {next(NUMBERS)}"), upload=upload, **values,
+            upload=upload, **{"system": NewSystem(f"A system of team {team}, {next(NUMBERS)}"), **values},
         )  # fmt: skip
 
 
@@ -183,21 +161,9 @@ def test_two_requests_of_one_person_in_two_teams_at_the_same_moment_take_one_quo
     mine = [world.team, *(_second_team(world, f"Team {number}") for number in range(3))]
     world.change_evaluation(daily_quota=2)
     upload = world.receive(run_text(1))
-    start = threading.Barrier(len(mine))
-
-    def submit(team: int) -> str:
-        database = Database.connect(database_url)
-        try:
-            start.wait()
-            _submit_for(database, world, team, upload, received_at=NOON)
-        except QuotaSpent:
-            return "spent"
-        finally:
-            database.close()
-        return "taken"
-
-    with ThreadPoolExecutor(len(mine)) as pool:
-        answers = list(pool.map(submit, mine))
+    answers = _at_once(
+        database_url, mine, lambda database, team: _submit_for(database, world, team, upload, received_at=NOON)
+    )
     assert sorted(answers) == ["spent", "spent", "taken", "taken"]
     (use,) = world.all(sa.select(PersonalUse))
     assert (use.used_today, use.used) == (2, 2)
@@ -235,21 +201,8 @@ def test_places_taken_at_the_same_moment_by_files_of_one_person_s_teams_are_no_m
 ) -> None:
     mine = [world.team, _second_team(world)]
     world.change_evaluation(daily_quota=QUOTA)
-    start = threading.Barrier(16)
-
-    def hold(number: int) -> str:
-        database = Database.connect(database_url)
-        try:
-            start.wait()
-            _hold(database, world, mine[number % 2])
-        except QuotaSpent:
-            return "spent"
-        finally:
-            database.close()
-        return "held"
-
-    with ThreadPoolExecutor(16) as pool:
-        assert list(pool.map(hold, range(16))).count("held") == QUOTA
+    answers = _at_once(database_url, 8 * mine, lambda database, team: _hold(database, world, team))
+    assert answers.count("taken") == QUOTA
     assert len(world.all(sa.select(Arrival))) == QUOTA
     assert world.all(sa.select(Participation)) == []  # a team takes part from its first submission on
 
@@ -263,13 +216,13 @@ def test_a_place_ends_with_its_submission_with_an_unused_file_when_given_up_or_i
     _hold(world.database, world, world.team, NOON + dt.timedelta(hours=1))  # the first one's process was killed
     (second,) = world.all(sa.select(Arrival.id))
     with world.database.write() as session:
-        quotas.release_quota(session, second)
+        submissions.release_quota(session, second)
     third = _hold(world.database, world, world.team)
     with world.database.write() as session:
         assert world.ada.user_id is not None
         evaluation = session.get_one(Evaluation, world.evaluation)
-        quotas.count_unused_file(session, evaluation, world.ada.user_id, NOON)
-        quotas.release_quota(session, third)
+        submissions.count_unused_file(session, evaluation, world.ada.user_id, NOON)
+        submissions.release_quota(session, third)
     fourth = _hold(world.database, world, world.team)
     _submit_for(world.database, world, world.team, upload, received_at=NOON, place=fourth)
     assert world.all(sa.select(Arrival)) == []
@@ -283,5 +236,5 @@ def test_a_campaign_is_removed_though_a_file_arrives_for_it_or_came_unused(
     world = build_world(database, tmp_path, qrels=None)
     _hold(world.database, world, world.team)
     with world.organising() as (session, campaign, _):
-        removing.remove_campaign(session, CONSOLE, campaign)
+        evaluations.remove_campaign(session, CONSOLE, campaign)
     assert world.all(sa.select(Arrival)) == world.all(sa.select(PersonalUse)) == []

@@ -173,7 +173,7 @@ def expected_of(
         allowed = frozenset(session.scalars(sa.select(Query.external_id).where(own))) or None
     refused = "" if to_submit else _refused_now(session, actor, evaluation, now)
     return Expected(
-        title=evaluation.title,
+        evaluation_id=evaluation.id,
         queries=tuple(name for name, _, excluded in queries if not excluded),
         excluded=tuple(name for name, _, excluded in queries if excluded),
         allowed=allowed,
@@ -201,7 +201,6 @@ def _refused_now(session: Session, actor: Actor, evaluation: Evaluation, now: dt
 def completed(
     session: Session,
     actor: Actor,
-    evaluation_id: int,
     checked: Checked,
     run: Run | None,
     text_sha256: str,
@@ -212,7 +211,7 @@ def completed(
 
     teams  whose submissions are looked through for the same text
     """
-    evaluation = session.get_one(Evaluation, evaluation_id)
+    evaluation = session.get_one(Evaluation, checked.expected.evaluation_id)
     same = Submission.evaluation_id == evaluation.id, Submission.text_sha256 == text_sha256
     own = Submission.team_id.in_(teams), Submission.withdrawn_at.is_(None)
     twins = session.scalars(sa.select(Submission).where(*same, *own).order_by(Submission.id))
