@@ -333,25 +333,22 @@ class SubmitForm(Form):
 
 def asked_field(asked: FormField) -> Field:
     """A field of the organisers'. Its answer is checked by the service."""
-    hints = [f"{asked.shown_to.in_words.capitalize()}."]
+    hints = [f"{asked.hint}{'' if asked.hint.endswith(('.', '!', '?')) else '.'}"] if asked.hint else []
     if asked.header:
-        hints.insert(0, f"Read from {asked.header} of the run's metadata where you leave this empty.")
-    if asked.hint:
-        hints.insert(0, f"{asked.hint}{'' if asked.hint.endswith(('.', '!', '?')) else '.'}")
+        hints.append(f"Read from {asked.header} of the run's metadata where you leave this empty.")
+    hints.append(f"{asked.shown_to.in_words.capitalize()}.")
     must_be_filled = asked.required and not asked.header
     attributes = {"autocomplete": "off"} | ({"aria-required": "true"} if must_be_filled else {})
     label = asked.label if asked.required else f"{asked.label} (optional)"
     more: dict[str, Any] = {"description": " ".join(hints), "render_kw": attributes}
+    of_file = "As its metadata says" if asked.header else ""
     match asked.kind:
         case FieldKind.CHOICE:
-            none = "As its metadata says" if asked.header else "Choose one"
-            choices = {"": none, **{choice: choice for choice in asked.choices}}
+            choices = {"": of_file or "Choose one", **{choice: choice for choice in asked.choices}}
             return SelectField(label, choices=choices, validate_choice=False, **more)
-        case FieldKind.YES_NO:
-            # A radio button can't be unticked.
-            choices = {"": "As its metadata says" if asked.header else "No answer", "yes": "Yes", "no": "No"}
-            if must_be_filled:
-                del choices[""]
+        case FieldKind.YES_NO:  # a radio button can't be unticked
+            none = {} if must_be_filled else {"": of_file or "No answer"}
+            choices = {**none, "yes": "Yes", "no": "No"}
             return RadioField(label, choices=choices, default="", validate_choice=False, **more)
         case FieldKind.NUMBER:
             attributes["inputmode"] = "decimal"

@@ -159,7 +159,7 @@ def places(means: Sequence[float | None], direction: Direction) -> list[int]:
 
     Where neither end is better, the highest mean comes first.
     """
-    ranks: list[int] = places_of(np.array([np.nan if mean is None else mean for mean in means]), direction).tolist()
+    ranks: list[int] = places_of(np.array(means, dtype=float), direction).tolist()
     return ranks
 
 

@@ -62,6 +62,12 @@ class Played:
         with self.world.database.read() as session:
             return receipt(session, actor, self.runs[slug], present())
 
+    def figures(self, slug: str, actor: Actor) -> dict[str, float | None]:
+        """The means that somebody is shown."""
+        with self.world.database.read() as session:
+            shown = results(session, actor, self.runs[slug], present())
+        return {column.name: figure.mean for column, figure in zip(shown.columns, shown.figures, strict=True)}
+
     def fetch(self, campaign: str, slug: str, actor: Actor, folder: Path) -> None:
         """Puts there what somebody can fetch of the evaluation, under the names that the command gives."""
         with self.world.database.read() as session:
@@ -136,16 +142,12 @@ def test_the_printed_command_gives_the_figures_on_record_to_the_digit(
     closing_day = present() + dt.timedelta(days=-1 if who == "visitor after closing" else 1)
     played.change(slug, closes_at=closing_day)
     found = played.receipt(slug, actor)
-    with played.world.database.read() as session:
-        shown = results(session, actor, played.runs[slug], present())
     if who in ("visitor", "member"):  # a measure takes the highest grade, which a hidden query has
         assert (found.queries, found.command) == (Subset.SHOWN, "")
         assert "hidden queries" in found.no_command
         return
     played.fetch("hard", slug, actor, tmp_path)
-    assert _offline(found, played.run, tmp_path, monkeypatch, capsys) == {
-        column.name: figure.mean for column, figure in zip(shown.columns, shown.figures, strict=True)
-    }
+    assert _offline(found, played.run, tmp_path, monkeypatch, capsys) == played.figures(slug, actor)
     assert found.queries is Subset.ALL
     assert "--threshold=0.25" in found.command
     assert "--no-relevant pfa_only --compat 9 --relevance 2 --highest-grade 4" in found.command
@@ -180,14 +182,10 @@ def test_over_the_shown_queries_the_command_gives_what_a_visitor_sees(
     played.runs["2026"] = run
     played.change("2026", closes_at=present() - dt.timedelta(hours=1))  # before that nobody can fetch the judgments
     found = played.receipt("2026", VISITOR)
-    with world.database.read() as session:
-        shown = results(session, VISITOR, run, present())
     played.fetch("small", "2026", VISITOR, tmp_path)
     assert (tmp_path / JUDGMENTS).read_text() == "q1 0 d1 1\nq1 0 d2 0\nq3 0 d4 0\n"  # nothing of q2
     text = "q1 Q0 d2 1 2.0 a-run\nq1 Q0 d1 2 1.0 a-run\nq2 Q0 d3 1 1.0 a-run\n"
-    assert _offline(found, text, tmp_path, monkeypatch, capsys) == {
-        column.name: figure.mean for column, figure in zip(shown.columns, shown.figures, strict=True)
-    }
+    assert _offline(found, text, tmp_path, monkeypatch, capsys) == played.figures("2026", VISITOR)
     assert "q2" not in found.command
     assert (found.judgments_sha256, found.settings_sha256) == (None, None)
     assert found.judgments_published
@@ -231,9 +229,7 @@ def test_known_documents_and_judgments_of_subtopics_can_be_fetched_too(
     played.fetch("aspects", slug, VISITOR, tmp_path)
     assert {*found.needs} == {JUDGMENTS, KNOWN, SUBTOPICS}
     assert "q2" not in (tmp_path / SUBTOPICS).read_text()
-    with world.database.read() as session:
-        shown = results(session, VISITOR, sent.id, present())
-    figures = {column.name: figure.mean for column, figure in zip(shown.columns, shown.figures, strict=True)}
+    figures = played.figures("aspects", VISITOR)
     assert figures["alpha_nDCG@5"] is not None
     assert figures["Coverage"] is not None
     assert _offline(found, run, tmp_path, monkeypatch, capsys) == figures

@@ -9,6 +9,7 @@ from leaderboard.errors import Conflict
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.rules import Designation, RunChoice
 from leaderboard.submissions.writes import submissions
+from tests.submissions.test_writes import act
 from tests.support.world import World, run_text
 
 
@@ -33,8 +34,7 @@ def test_the_reason_that_is_told_is_the_one_that_it_is_refused_for(world: World)
     world.drain()
     assert refused(world, first, submissions.make_primary) == "This run is its team's primary run already."
     assert [refused(world, second, act) for act in (submissions.make_primary, submissions.withdraw)] == [""] * 2
-    with world.database.write() as session:
-        submissions.withdraw(session, world.ada, session.get_one(Submission, second))
+    act(world, submissions.withdraw, second)
     assert [
         refused(world, second, act) for act in (submissions.select_run, submissions.make_primary, submissions.withdraw)
     ] == [

@@ -1,6 +1,8 @@
 """Submitting runs, withdrawing them, and choosing the one that stands for its system."""
 
 import datetime as dt
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 import sqlalchemy as sa
@@ -29,6 +31,12 @@ WRONG_FILE = "q1 Q0 d1 1 2.0\n"
 def _participation(world: World) -> Participation:
     (row,) = world.all(sa.select(Participation))
     return row
+
+
+def act(world: Any, what: Callable[..., None], run: int, *more: Any, actor: Any = None, **options: Any) -> None:
+    """Does something to a run, as Ada unless somebody else is named."""
+    with world.database.write() as session:
+        what(session, actor or world.ada, session.get_one(Submission, run), *more, **options)
 
 
 def _standing(world: World) -> int:
@@ -111,13 +119,11 @@ def test_a_withdrawn_run_stays_on_record_and_keeps_its_quota(world: World) -> No
     run = world.submit(designation=Designation.PRIMARY)
     world.drain()
     assert _participation(world).primary_submission_id == run
-    with refused(world.database, NotAllowed, "submission"), world.database.write() as session:
-        submissions.withdraw(session, world.eve, session.get_one(Submission, run))
-    with world.database.write() as session:
-        submission = session.get_one(Submission, run)
-        submissions.withdraw(session, world.ada, submission, " the wrong file ")
-    with refused(world.database, Conflict, "evaluation", match="already"), world.database.write() as session:
-        submissions.withdraw(session, world.ada, session.get_one(Submission, run))
+    with refused(world.database, NotAllowed, "submission"):
+        act(world, submissions.withdraw, run, actor=world.eve)
+    act(world, submissions.withdraw, run, " the wrong file ")
+    with refused(world.database, Conflict, "evaluation", match="already"):
+        act(world, submissions.withdraw, run)
     (submission,) = world.all(sa.select(Submission))
     assert submission.withdrawn_because == "the wrong file"
     assert submission.withdrawn_by_id == world.ada.user_id
@@ -146,18 +152,15 @@ def test_a_team_lets_another_run_stand_for_its_system(world: World) -> None:
     third = world.submit(system=system)
     world.drain()
     assert _standing(world) == second
-    with refused(world.database, NotAllowed, "submission"), world.database.write() as session:
-        submissions.select_run(session, world.eve, session.get_one(Submission, third))
-    with world.database.write() as session:
-        submissions.select_run(session, world.ada, session.get_one(Submission, third))
+    with refused(world.database, NotAllowed, "submission"):
+        act(world, submissions.select_run, third, actor=world.eve)
+    act(world, submissions.select_run, third)
     assert _standing(world) == third
-    with world.database.write() as session:
-        submissions.withdraw(session, world.ada, session.get_one(Submission, third))
+    act(world, submissions.withdraw, third)
     assert _standing(world) == second
-    with refused(world.database, Conflict, "evaluation", match="withdrawn"), world.database.write() as session:
-        submissions.select_run(session, world.ada, session.get_one(Submission, third))
-    with world.database.write() as session:
-        submissions.select_run(session, CONSOLE, session.get_one(Submission, first))
+    with refused(world.database, Conflict, "evaluation", match="withdrawn"):
+        act(world, submissions.select_run, third)
+    act(world, submissions.select_run, first, actor=CONSOLE)
     assert _standing(world) == first
     told = world.all(sa.select(Event).where(Event.action == "let stand").order_by(Event.id))
     assert [(one.subject_id, one.facts["before"]) for one in told] == [(third, second), (first, second)]
@@ -185,8 +188,5 @@ def test_where_the_best_or_the_latest_run_stands_there_is_nothing_to_choose(worl
         world.database, InvalidFields, "evaluation", match=f"the {choice.value} run of each system stands for it"
     ):
         world.submit(stand=True)
-    with (
-        refused(world.database, Conflict, "evaluation", match="of each system stands for it"),
-        world.database.write() as session,
-    ):
-        submissions.select_run(session, world.ada, session.get_one(Submission, run))
+    with refused(world.database, Conflict, "evaluation", match="of each system stands for it"):
+        act(world, submissions.select_run, run)

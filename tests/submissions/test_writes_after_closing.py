@@ -4,13 +4,13 @@ import datetime as dt
 
 import sqlalchemy as sa
 
-from leaderboard.access import CONSOLE, VISITOR, Actor
+from leaderboard.access import CONSOLE, VISITOR
 from leaderboard.boards.reads.board import BoardQuery, board
 from leaderboard.errors import Conflict, InvalidFields
-from leaderboard.submissions.models import Participation, Submission
 from leaderboard.submissions.rules import Designation
 from leaderboard.submissions.writes import submissions
 from leaderboard.teams.models import System
+from tests.submissions.test_writes import _participation, act
 from tests.support.field import DAY, NOW, Field
 from tests.support.refused import refused
 from tests.support.world import World, run_text
@@ -31,14 +31,8 @@ def boards(field: Field) -> dict[str, set[int]]:
     return found
 
 
-def withdraw(field: Field, actor: Actor, run: int, now: dt.datetime) -> None:
-    with field.database.write() as session:
-        submissions.withdraw(session, actor, session.get_one(Submission, run), now=now)
-
-
 def primary(world: World) -> int | None:
-    (row,) = world.all(sa.select(Participation))
-    return row.primary_submission_id
+    return _participation(world).primary_submission_id
 
 
 def test_a_run_that_its_team_withdraws_after_closing_leaves_its_place_empty(field: Field) -> None:
@@ -47,25 +41,21 @@ def test_a_run_that_its_team_withdraws_after_closing_leaves_its_place_empty(fiel
     other = field.run("Birch", {"AP": [0.5] * 4})
     team = field.member("Team Alder")
     assert boards(field)["primary"] == {stood, other}
-    withdraw(field, team, stood, CLOSES)  # in the grace: the evaluation has closed to teams
+    act(field, submissions.withdraw, stood, actor=team, now=CLOSES)  # in the grace: the evaluation has closed to teams
     assert boards(field) == {"primary": {other}, "best": {other}, "latest": {other}, "all": {older, other}}
 
-    with (
-        refused(field.database, Conflict, "submission", match="for the organisers to change"),
-        field.database.write() as session,
-    ):
-        submissions.select_run(session, team, session.get_one(Submission, older), now=NOW)
+    with refused(field.database, Conflict, "submission", match="for the organisers to change"):
+        act(field, submissions.select_run, older, actor=team, now=NOW)
     assert boards(field)["primary"] == {other}
 
-    with field.database.write() as session:
-        submissions.select_run(session, CONSOLE, session.get_one(Submission, older), now=NOW)
+    act(field, submissions.select_run, older, actor=CONSOLE, now=NOW)
     assert boards(field) == {show: {older, other} for show in ORDERS}
 
 
 def test_of_contrastive_runs_too_none_takes_the_place_of_one_that_is_withdrawn_after_closing(field: Field) -> None:
     stood = field.run("Alder", {"AP": [0.3] * 4})
     better = field.run("Alder", {"AP": [0.9] * 4})
-    withdraw(field, field.member("Team Alder"), stood, NOW)
+    act(field, submissions.withdraw, stood, actor=field.member("Team Alder"), now=NOW)
     assert boards(field) == {"primary": set(), "best": {better}, "latest": {better}, "all": {better}}
 
 
@@ -73,9 +63,9 @@ def test_until_closing_and_by_an_organiser_the_run_before_takes_the_place(field:
     for actor, now in ((None, CLOSES - SECOND), (CONSOLE, NOW)):
         older = field.run("Alder", {"AP": [0.3] * 4}, designation=Designation.PRIMARY)
         stood = field.run("Alder", {"AP": [0.9] * 4}, designation=Designation.PRIMARY)
-        withdraw(field, actor or field.member("Team Alder"), stood, now)
+        act(field, submissions.withdraw, stood, actor=actor or field.member("Team Alder"), now=now)
         assert boards(field)["primary"] == {older}
-        withdraw(field, CONSOLE, older, now)
+        act(field, submissions.withdraw, older, actor=CONSOLE, now=now)
 
 
 def test_a_run_received_in_time_becomes_primary_though_it_is_scored_after_closing(world: World) -> None:
@@ -97,8 +87,7 @@ def test_withdrawing_a_run_that_still_waits_when_the_evaluation_closes_brings_no
     world.drain()
     second = world.submit(run_text(2), received_at=NOON - SECOND, designation=Designation.PRIMARY)
     assert primary(world) == first
-    with world.database.write() as session:
-        submissions.withdraw(session, world.ada, session.get_one(Submission, second), now=NOON)
+    act(world, submissions.withdraw, second, now=NOON)
     world.drain()
     assert primary(world) == second
 
@@ -116,5 +105,5 @@ def test_a_late_run_never_becomes_primary_and_no_team_lets_it_stand(world: World
     assert primary(world) == first
     with refused(world.database, InvalidFields, "evaluation", match="stand: the run is late"):
         world.submit(run_text(3), system=system, stand=True, received_at=NOON)
-    with refused(world.database, Conflict, "submission", match="has closed"), world.database.write() as session:
-        submissions.select_run(session, world.ada, session.get_one(Submission, late), now=NOON + 75 * SECOND)
+    with refused(world.database, Conflict, "submission", match="has closed"):
+        act(world, submissions.select_run, late, now=NOON + 75 * SECOND)

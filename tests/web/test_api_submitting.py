@@ -50,10 +50,8 @@ def test_a_run_goes_in_and_is_followed(ada: Program, world: World) -> None:
     [
         ({"system": "searcher"}, "team", "name the team, before the file"),
         ({"team": "alpha"}, "system", "give either system, or new_system"),
-        ({"team": "alpha", "system": "nothing"}, "system", "nothing"),
         ({**FIELDS, "threshold": "half"}, "threshold", "give a number"),
         ({**FIELDS, "designation": "best"}, "designation", "choose one of: primary, contrastive"),
-        ({**FIELDS, "label": "x" * 99}, "label", "80"),
     ],
 )
 def test_what_is_wrong_with_a_field_is_said_by_its_name(

@@ -1,7 +1,6 @@
 """What stands between form and queue: a check that keeps nothing, and warnings that have to be confirmed."""
 
 import datetime as dt
-import gzip
 import re
 
 import pytest
@@ -81,17 +80,6 @@ def test_metadata_and_the_filled_form_outlast_the_question(measured: World, part
         assert (run.label, run.notes, run.threshold, run.answers) == ("my label", "my notes", 0.75, {"gpu": "A 100"})
         assert (run.system.name, run.filename, run.designation.value) == ("Heron", "alpha.run", "primary")
         assert run.said == {"tool": "anserini"}
-
-
-def test_a_run_that_was_sent_before_by_the_same_team_has_to_be_confirmed(
-    world: World, participant: Reader, other: Reader
-) -> None:
-    assert participant.send(FORM, RUN, **world.sent(label="first")).location == "/submissions/1"
-    packed = gzip.compress(RUN.encode())
-    asked = participant.send(FORM, packed, filename="b.gz", **world.sent())
-    assert "Your team has submitted a file with the same text before: first" in asked.text
-    beta = world.sent(system=f"new-{world.teams['beta'].id}", system_name="B")
-    assert other.send(FORM, RUN, **beta).location == "/submissions/2"
 
 
 def test_nobody_else_confirms_a_file(measured: World, participant: Reader, other: Reader) -> None:
