@@ -9,6 +9,7 @@ from leaderboard.cli import options
 from leaderboard.cli.options import FILE, Place, counting_bar, option, refuse_if
 
 if TYPE_CHECKING:
+    from leaderboard.client import Client
     from leaderboard.submissions.rules import Checked
 
 EXIT = {True: 0, False: 1, None: 3}  # what is said of the file -> exit status
@@ -59,12 +60,18 @@ def check(
         checked = _alone(run, threshold, **collection)
         said = {name: getattr(checked, name) for name in ("in_words", "is_sound", "refused_now")}
     else:
-        from leaderboard.cli.operations import client_of
-
+        client = options.client_at(server, token_file) if server is not None else _client_here()
         with counting_bar(run.stat().st_size, "Sending") as bar:
-            said = client_of("submission", server, token_file).check(evaluation, run, threshold=threshold, tell=bar)
+            said = client.check(evaluation, run, threshold=threshold, tell=bar)
     click.echo("\n".join(said["in_words"]))
     return NOT_NOW if said["is_sound"] and said["refused_now"] else EXIT[said["is_sound"]]
+
+
+def _client_here() -> "Client":
+    """Asks this installation, whose modules a site's client need not wait for."""
+    from leaderboard.cli.operations import client_of
+
+    return client_of("submission", None, None)
 
 
 def _alone(
