@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from leaderboard.db import snapshot
 from leaderboard.errors import NotFound, UnknownMeasure
 from leaderboard.metrics import families, parse
 from leaderboard.metrics.measure import Direction, Family
@@ -45,5 +46,4 @@ def family_of(name: str) -> Family:
 
 
 def _entry(family: Family) -> MeasureEntry:
-    sections = family.reference.sections
-    return MeasureEntry(family.name, family.title, family.summary, family.unit, family.direction, sections)
+    return snapshot(MeasureEntry, family, sections=family.reference.sections)

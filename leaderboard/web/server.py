@@ -24,7 +24,6 @@ from leaderboard.web.security import FORM_BYTES
 # answer.
 HEAD_SECONDS = 15.0
 FREE_SECONDS = 30.0  # of an upload before its speed counts
-PIECE = 2**16
 
 gthread.DEFAULT_WORKER_DATA_TIMEOUT = 0.05  # gunicorn's loop waits for first bytes, and no thread
 
@@ -45,7 +44,7 @@ class Worker(gthread.ThreadWorker):  # type: ignore[misc]  # gunicorn has no typ
                 end = _ends[client] = time.monotonic() + HEAD_SECONDS
                 with suppress(OSError):
                     client.shutdown(socket.SHUT_WR)
-                    while client.recv(PIECE) and time.monotonic() < end:
+                    while client.recv(FORM_BYTES) and time.monotonic() < end:
                         pass
             return keeps
         finally:
@@ -108,7 +107,7 @@ class _Upload(io.RawIOBase):
 
     def readinto(self, buffer: Any, /) -> int:
         """Raises TooSlow where it arrives more slowly than the installation takes."""
-        size = min(len(buffer), PIECE, self._left)
+        size = min(len(buffer), FORM_BYTES, self._left)
         self._end += size * self._seconds_for_a_byte
         end = _ends[self._client] = min(self._end, self._last)
         data = self._body.read(size)
