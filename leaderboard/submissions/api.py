@@ -100,7 +100,7 @@ def submit_run(campaign: str, evaluation: str) -> SubmissionStatus:
         _require_same(earlier.id)
         return answered(earlier)
     try:
-        return read(reads.status, _taken(pages.Intake(evaluation_id, partial(_team, evaluation_id), key)))
+        return read(reads.status, _taken(evaluation_id, key))
     except (Conflict, InvalidFields):
         if (earlier := _sent(key, evaluation_id)) is not None:  # two tries came at the same moment
             return answered(earlier)
@@ -121,8 +121,8 @@ def sending(key: str) -> SubmissionStatus:
 ))  # fmt: skip
 def withdraw_run(submission: int, body: Withdrawal) -> SubmissionStatus:
     """Takes a run off every board for good. It stays on record."""
-    change = partial(pages.DECISIONS["withdraw"][0], because=body.because)
-    return _decided(submission, change, body.confirm, "The run leaves every board for good.")
+    change = partial(submissions.withdraw, because=body.because, now=clock())
+    return _changed_run(submission, change, body.confirm, ["The run leaves every board for good."])
 
 
 @post("/submissions/<int:submission>/stand", Scope.SUBMIT, command=Command(
@@ -130,7 +130,7 @@ def withdraw_run(submission: int, body: Withdrawal) -> SubmissionStatus:
 ))  # fmt: skip
 def let_run_stand(submission: int, body: Choice) -> SubmissionStatus:
     """Lets a contrastive run stand for its system on the board, in place of another one."""
-    return _decided(submission, pages.DECISIONS["stand"][0], body.confirm)
+    return _changed_run(submission, partial(submissions.select_run, now=clock()), body.confirm)
 
 
 @post("/submissions/<int:submission>/primary", Scope.SUBMIT, command=Command(
@@ -138,7 +138,7 @@ def let_run_stand(submission: int, body: Choice) -> SubmissionStatus:
 ))  # fmt: skip
 def make_run_primary(submission: int, body: Choice) -> SubmissionStatus:
     """Makes a scored run its team's primary one in the evaluation."""
-    return _decided(submission, pages.DECISIONS["primary"][0], body.confirm)
+    return _changed_run(submission, partial(submissions.make_primary, now=clock()), body.confirm)
 
 
 @post("/submissions/<int:submission>/describe", Scope.SUBMIT, command=Command(
@@ -149,16 +149,11 @@ def describe_run(submission: int, body: RunChanges) -> SubmissionStatus:
     return _changed_run(submission, partial(submissions.describe, label=body.label, notes=body.notes))
 
 
-def _decided(submission: int, change: Callable[..., None], confirm: bool, *also: str) -> SubmissionStatus:
-    pages.own_run(submission)
-    return _changed_run(submission, partial(change, now=clock()), confirm, also)
-
-
 def _changed_run(
     submission: int, change: Callable[..., object], confirm: bool = True, also: Sequence[str] = ()
 ) -> SubmissionStatus:
     """confirm: whether what it does to the board, and `also`, is confirmed."""
-    read(reads.status, submission)  # what may not be seen can't be changed either
+    pages.own_run(submission)
     with writing() as session:
         run = session.get_one(Submission, submission)
         change(session, actor(), run)
@@ -166,7 +161,8 @@ def _changed_run(
     return read(reads.status, submission)
 
 
-def _team(evaluation_id: int, session: Session, fields: MultiDict[str, str]) -> Team:
+def _sender(evaluation_id: int, session: Session, fields: MultiDict[str, str]) -> tuple[Team, System | str]:
+    """The reader's team that the fields name, and its system, or the name of a new one. Raises InvalidFields."""
     for name, values in fields.lists():
         is_known = name in KNOWN or name.startswith((ANSWER, AGREEMENT))
         if not is_known or len(values) > 1:
@@ -180,38 +176,29 @@ def _team(evaluation_id: int, session: Session, fields: MultiDict[str, str]) -> 
         raise InvalidFields({"team": [error.message]}) from None
     if bool(fields.get("system")) == bool(fields.get("new_system")):
         raise InvalidFields({"system": ["give either system, or new_system to make one, before the file"]})
-    return team
-
-
-def _system(session: Session, team: Team, fields: MultiDict[str, str]) -> System | str:
-    """The system that the fields name, or the name of a new one."""
     if new := fields.get("new_system"):
-        return new
+        return team, new
     try:
-        return find_system(session, team.slug, fields["system"])
+        return team, find_system(session, team.slug, fields["system"])
     except NotFound as error:
         raise InvalidFields({"system": [error.message, MAKE_ONE]}) from None
 
 
-def _taken(intake: pages.Intake) -> int:
+def _taken(evaluation_id: int, key: str | None) -> int:
     """The submission that is made of this request's form and file. Raises what is wrong, and keeps nothing then."""
+    intake = pages.Intake(evaluation_id, lambda *form: _sender(evaluation_id, *form)[0], key)
     number: int | None = None
-
-    def hold(fields: MultiDict[str, str]) -> None:
-        intake.hold(fields)
-        with reading() as session:  # only now: whose team it is not must not learn of its systems
-            _system(session, _team(intake.evaluation_id, session, fields), fields)
 
     def settle(posted: uploads.Posted, upload: Received, path: Path) -> None:
         nonlocal number
         wrong = Gathered()
         with reading() as session:
-            sent = _sent_run(session, intake.evaluation_id, posted, upload, wrong)
+            sent = _sent_run(session, evaluation_id, posted, upload, wrong)
         number = intake.submit(sent, wrong.fields, posted, now(), path)
 
     with ExitStack() as unless_taken:
         unless_taken.callback(intake.give_up)
-        posted = pages.receive_run(hold, require_text, settle)
+        posted = pages.receive_run(intake.hold, require_text, settle)
         if posted.refusal is not None:
             raise posted.refusal
         if posted.refused is not None:
@@ -230,8 +217,7 @@ def _sent_run(
     beside = pages.said_beside(posted)
     if beside.problem:
         wrong.fields["beside"] = [beside.problem]
-    team = _team(evaluation_id, session, fields)
-    system = _system(session, team, fields)
+    team, system = _sender(evaluation_id, session, fields)
     own = {name: value for name, value in fields.items() if name in RunSettings.model_fields}
     settings, problems = checked_partly(RunSettings, own)
     wrong.fields |= problems

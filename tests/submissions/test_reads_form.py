@@ -1,25 +1,21 @@
 """What the submission form knows: teams, their systems, what is left of their quotas, whether it is open."""
 
-import datetime as dt
 import re
 
 import sqlalchemy as sa
 
 from leaderboard.access import CONSOLE
 from leaderboard.audit.writes import present
-from leaderboard.moments import moment_in_words
 from leaderboard.submissions.reads.form import Submitting, submitting
 from leaderboard.submissions.rules import Designation, SystemKind
 from leaderboard.teams import writes as systems
 from leaderboard.teams.models import System, Team
 from tests.support.world import World, run_text
 
-DAY = dt.timedelta(days=1)
 
-
-def form(world: World, now: dt.datetime | None = None) -> Submitting:
+def form(world: World) -> Submitting:
     with world.database.read() as session:
-        return submitting(session, world.ada, "small", "2026", now or present())
+        return submitting(session, world.ada, "small", "2026", present())
 
 
 def _label(form: Submitting) -> str:
@@ -62,16 +58,3 @@ def test_it_says_which_run_stands_for_each_system_now(world: World) -> None:
     world.drain()
     [own] = form(world).teams[0].systems
     assert (_label(form(world)), own.primary_stands) == ("best try", True)
-
-
-def test_outside_the_dates_it_is_closed_unless_late_runs_are_taken(world: World) -> None:
-    now = present()
-    assert form(world).closed is None
-    world.change_evaluation(opens_at=now + DAY, closes_at=now + 2 * DAY)
-    assert form(world).closed == f"The year 2026 takes runs from {moment_in_words(now + DAY)} on."
-    assert form(world, now + 1.5 * DAY).closed is None
-    assert form(world, now + 3 * DAY).closed == (
-        f"The year 2026 closed on {moment_in_words(now + 2 * DAY)}; it takes no late runs."
-    )
-    world.change_evaluation(late_allowed=True)
-    assert form(world, now + 3 * DAY).closed is None

@@ -172,10 +172,10 @@ def reserve_quota(
     begun_at    the start of the request
     expires_at  when the file must have come
     """
-    _require_may_send(actor, evaluation, team, begun_at, begun_at)
     if actor.user_id is None:  # the command line, which is no person: its files hold no place
-        _require_some_left(session, evaluation, team.id, None, now)
+        admit(session, actor, evaluation, team, begun_at)
         return None
+    _require_may_send(actor, evaluation, team, begun_at, begun_at)
     team = merged(session, locked(session, Team, team.id))  # it has no row of its counts before its first run
     _locked_uses(session, evaluation.id, now, None, actor.user_id)
     own = Arrival.evaluation_id == evaluation.id, Arrival.user_id == actor.user_id
