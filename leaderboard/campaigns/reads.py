@@ -27,17 +27,8 @@ from leaderboard.campaigns.models import Campaign, CampaignOrganiser, CampaignTe
 from leaderboard.campaigns.rules import Visibility
 from leaderboard.db import exists, snapshot
 from leaderboard.errors import NotFound
+from leaderboard.evaluations import reads
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.reads import (
-    CampaignHeading,
-    EvaluationHeading,
-    campaign_heading,
-    evaluation_heading,
-    find_campaign,
-    organised_campaign,
-    organised_evaluation,
-    removal_refusal,
-)
 from leaderboard.evaluations.rules import Phase, Split, phase_of
 from leaderboard.judgments.models import JudgmentRevision, Query
 from leaderboard.numbers import counted
@@ -87,7 +78,7 @@ class EvaluationRow:
 class OrganisedCampaign:
     """phases: of its evaluations that are no drafts, each once, the open ones first; drafts: how many are drafts."""
 
-    heading: CampaignHeading
+    heading: reads.CampaignHeading
     primary_measure: str
     beta: float | None
     evaluations: int
@@ -115,7 +106,7 @@ class ListedEvaluation:
 class CampaignRoom:
     """evaluations: the newest period first."""
 
-    heading: CampaignHeading
+    heading: reads.CampaignHeading
     organisers: tuple[str, ...]
     evaluations: tuple[EvaluationRow, ...]
 
@@ -123,9 +114,9 @@ class CampaignRoom:
 def room(session: Session, actor: Actor, campaign_slug: str, slug: str | None, _: dt.datetime) -> Room:
     """The room of a campaign, or of one of its evaluations. Raises NotFound."""
     if slug is None:
-        campaign = organised_campaign(session, actor, campaign_slug)
+        campaign = reads.organised_campaign(session, actor, campaign_slug)
         return Room(campaign.slug, campaign.title)
-    evaluation = organised_evaluation(session, actor, campaign_slug, slug)
+    evaluation = reads.organised_evaluation(session, actor, campaign_slug, slug)
     return Room(evaluation.campaign.slug, evaluation.campaign.title, evaluation.slug, evaluation.title)
 
 
@@ -144,7 +135,7 @@ def _organised(campaign: Campaign, evaluations: Sequence[EvaluationRow]) -> Orga
     return snapshot(
         OrganisedCampaign,
         campaign,
-        heading=campaign_heading(campaign),
+        heading=reads.campaign_heading(campaign),
         evaluations=len(evaluations),
         phases=tuple(phase for phase in (Phase.OPEN, Phase.GRACE, Phase.UPCOMING, Phase.CLOSED) if phase in phases),
         drafts=sum(row.draft for row in evaluations),
@@ -164,7 +155,7 @@ def organised_evaluations(
     session: Session, actor: Actor, campaign: str, _: dt.datetime
 ) -> tuple[ListedEvaluation, ...]:
     """Those of one campaign, or of all that `actor` organises, by campaign and period. Raises NotFound."""
-    own = Campaign.id == organised_campaign(session, actor, campaign).id if campaign else _organised_by(actor)
+    own = Campaign.id == reads.organised_campaign(session, actor, campaign).id if campaign else _organised_by(actor)
     order = Campaign.slug, Evaluation.period_key, Evaluation.slug
     counts = [
         sa.select(sa.func.count()).where(table.evaluation_id == Evaluation.id).scalar_subquery()
@@ -179,10 +170,10 @@ def organised_evaluations(
 
 def campaign_room(session: Session, actor: Actor, slug: str, now: dt.datetime) -> CampaignRoom:
     """Raises NotFound."""
-    campaign = organised_campaign(session, actor, slug)
+    campaign = reads.organised_campaign(session, actor, slug)
     organisers = tuple(organiser.name for organiser in _organisers(session, actor, campaign))
     evaluations = _evaluations(session, [campaign.id], now)[campaign.id]
-    return CampaignRoom(campaign_heading(campaign), organisers, tuple(evaluations))
+    return CampaignRoom(reads.campaign_heading(campaign), organisers, tuple(evaluations))
 
 
 def _evaluations(session: Session, campaigns: Sequence[int], now: dt.datetime) -> defaultdict[int, list[EvaluationRow]]:
@@ -270,7 +261,7 @@ class Founder:
 
 def campaign_settings(session: Session, actor: Actor, slug: str, _: dt.datetime) -> CampaignSettings:
     """Raises NotFound."""
-    campaign = organised_campaign(session, actor, slug)
+    campaign = reads.organised_campaign(session, actor, slug)
     own = sa.select(Evaluation.slug).where(Evaluation.campaign_id == campaign.id)
     return snapshot(
         CampaignSettings,
@@ -286,7 +277,7 @@ def evaluation_settings(
     session: Session, actor: Actor, campaign_slug: str, slug: str, _: dt.datetime
 ) -> EvaluationSettings:
     """Raises NotFound."""
-    evaluation = organised_evaluation(session, actor, campaign_slug, slug)
+    evaluation = reads.organised_evaluation(session, actor, campaign_slug, slug)
     queries = session.scalar(sa.select(sa.func.count()).where(Query.evaluation_id == evaluation.id)) or 0
     return EvaluationSettings(queries=queries, **_stored(session, evaluation))
 
@@ -294,7 +285,7 @@ def evaluation_settings(
 def _stored(session: Session, row: Campaign | Evaluation) -> dict[str, Any]:
     return {
         "values": {column.name: getattr(row, column.name) for column in row.__table__.columns},
-        "stays": removal_refusal(session, row) or "",
+        "stays": reads.removal_refusal(session, row) or "",
         "goes": what_goes(session, row),
     }
 
@@ -312,7 +303,7 @@ def what_goes(session: Session, which: Campaign | Evaluation) -> str:
 
 def people(session: Session, actor: Actor, slug: str, _: dt.datetime) -> People:
     """Raises NotFound."""
-    campaign = organised_campaign(session, actor, slug)
+    campaign = reads.organised_campaign(session, actor, slug)
     return People(campaign.visibility, _organisers(session, actor, campaign), _teams_let_in(session, campaign))
 
 
@@ -357,7 +348,7 @@ class EvaluationSummary:
     rounding: how this reader sees figures; None: with all digits, or nothing is scored yet.
     """
 
-    evaluation: EvaluationHeading
+    evaluation: reads.EvaluationHeading
     queries: int
     runs: int
     systems: int
@@ -367,10 +358,10 @@ class EvaluationSummary:
 
 @dataclass(frozen=True, slots=True)
 class CampaignSummary:
-    campaign: CampaignHeading
+    campaign: reads.CampaignHeading
     primary: Column
     evaluations: int
-    open: tuple[EvaluationHeading, ...]
+    open: tuple[reads.EvaluationHeading, ...]
     runs: int
     periods: tuple[str, ...]
     latest: EvaluationSummary | None
@@ -380,7 +371,7 @@ class CampaignSummary:
 class CampaignPage:
     """evaluations: the newest period first; organised: whether this reader organises the campaign."""
 
-    campaign: CampaignHeading
+    campaign: reads.CampaignHeading
     primary: Column
     beta: float | None
     cost: float | None
@@ -414,7 +405,7 @@ def overview(session: Session, actor: Actor, now: dt.datetime, slug: str = "") -
     """Of every campaign that the reader may know of, or of this one. Raises NotFound."""
     known = _known_to(session, actor, slug)
     if slug and not known:
-        find_campaign(session, actor, slug)
+        reads.find_campaign(session, actor, slug)
     evaluations = [*chain(*known.values())]
     sets = current_sets(session, [evaluation.id for evaluation in evaluations])
     columns = primary_columns(sets)
@@ -438,7 +429,7 @@ def overview(session: Session, actor: Actor, now: dt.datetime, slug: str = "") -
         if own and may_see(actor, evaluation, Content.RESULTS, now):
             leader, systems = _leader(evaluation, entries[evaluation.id], columns[evaluation.id])
         summaries[evaluation.id] = EvaluationSummary(
-            evaluation_heading(evaluation, now),
+            reads.evaluation_heading(evaluation, now),
             sum(queries[evaluation.id, split] for split in Split if not subset.leaves_out(split)),
             runs.get(evaluation.id, 0),
             systems,
@@ -475,7 +466,7 @@ def campaign_summaries(known: Overview) -> tuple[CampaignSummary, ...]:
         own = known.of(campaign)
         headings = [each.evaluation for each in own]
         row = CampaignSummary(
-            campaign=campaign_heading(campaign),
+            campaign=reads.campaign_heading(campaign),
             primary=column(campaign.primary_measure),
             evaluations=len(own),
             open=tuple(heading for heading in headings if heading.phase is Phase.OPEN and not heading.draft),
@@ -504,7 +495,7 @@ def campaign_page(actor: Actor, known: Overview) -> CampaignPage:
     return snapshot(
         CampaignPage,
         record,
-        campaign=campaign_heading(record),
+        campaign=reads.campaign_heading(record),
         primary=column(record.primary_measure),
         locked=record.locked_at is not None,
         links=tuple((title, address) for title, address in record.links),

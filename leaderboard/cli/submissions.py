@@ -12,6 +12,7 @@ import click
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
+from leaderboard import errors
 from leaderboard.access import CONSOLE
 from leaderboard.audit.writes import present
 from leaderboard.cli import options
@@ -21,16 +22,6 @@ from leaderboard.cli.options import Place, aligned, counting_bar, flag, named, o
 from leaderboard.client import UNFINISHED, Client
 from leaderboard.config import Config
 from leaderboard.declared.commands import moment
-from leaderboard.errors import (
-    BadInput,
-    Conflict,
-    FileRejected,
-    LeaderboardError,
-    Missing,
-    NotFound,
-    Problem,
-    Unavailable,
-)
 from leaderboard.evaluations.reads import find_evaluation
 from leaderboard.evaluations.rules import WHERE_READ
 from leaderboard.judgments.models import Query
@@ -123,7 +114,7 @@ def campaign_of_baseline(evaluation: Place, team: str, name: str, queries: Seque
         known = set(session.scalars(sa.select(Query.external_id).where(Query.evaluation_id == record.id)))
         if lacking := [query for query in queries if query not in known]:
             missing = f"{counted(len(lacking), 'query')} of the file: {named(lacking)}"
-            raise BadInput(f"{evaluation} lacks {missing}; leave them out")
+            raise errors.BadInput(f"{evaluation} lacks {missing}; leave them out")
         return {
             "beta": record.campaign.beta,
             "no_relevant": record.campaign.no_relevant.value,
@@ -154,7 +145,9 @@ def find_baseline(session: Session, team: Team, name: str) -> System | None:
     """The team's baseline of this name. Raises Conflict where its system of this name is none."""
     system = session.scalar(sa.select(System).where(System.team_id == team.id, System.name_key == name_key(name)))
     if system is not None and system.kind is not SystemKind.BASELINE:
-        raise Conflict(f"{team.name} has a system {system.name!r} that is no baseline; give another name: --system")
+        raise errors.Conflict(
+            f"{team.name} has a system {system.name!r} that is no baseline; give another name: --system"
+        )
     return system
 
 
@@ -172,10 +165,10 @@ def _send(client: Client, evaluation: Place, runs: Sequence[Path], wait: float, 
         try:
             with counting_bar(path.stat().st_size, "Sending") as bar:
                 run = client.submit(str(evaluation), path, tell=bar, **fields)
-        except LeaderboardError as error:
+        except errors.LeaderboardError as error:
             statuses.append(_say_refused(path, error))
             status = getattr(error, "http_status", error.status)  # the server's, or what it would be
-            if isinstance(error, Unavailable) or status in OF_ALL or _is_asked(error):
+            if isinstance(error, errors.Unavailable) or status in OF_ALL or _is_asked(error):
                 if unsent := runs[position + 1 :]:
                     click.echo(f"not sent either: {named([*map(str, unsent)])}", err=True)
                 break
@@ -187,12 +180,12 @@ def _send(client: Client, evaluation: Place, runs: Sequence[Path], wait: float, 
     return max([*statuses, *_outcomes(client, sent, wait)])
 
 
-def _is_asked(error: LeaderboardError) -> bool:
+def _is_asked(error: errors.LeaderboardError) -> bool:
     """Whether answers or agreements are wrong, which all runs of a command have in common."""
     return any(name.startswith(("answer-", "agreement-")) for name in error.fields)
 
 
-def _say_refused(path: Path, error: LeaderboardError) -> int:
+def _say_refused(path: Path, error: errors.LeaderboardError) -> int:
     """Says on stderr why a run is not taken; the exit status that this makes."""
     if error.fields.keys() == {"confirm"}:
         lines = [f"{path}: not submitted, because this is most likely a slip:"]
@@ -244,8 +237,8 @@ def _unscored(run: Mapping[str, Any], path: Path, wait: float) -> str:
         case "scored":
             return "" if run["results_open"] else f"{path}: scored; its team does not see the results yet"
         case "rejected":
-            problems = [Problem(line, message) for line, message in run["problems"]]
-            return FileRejected(problems, run["problem_count"], str(path)).message
+            problems = [errors.Problem(line, message) for line, message in run["problems"]]
+            return errors.FileRejected(problems, run["problem_count"], str(path)).message
         case "queued" | "scoring" if run["waiting"]:
             return f"{path}: it is scored once the evaluation has judgments"
         case "queued" | "scoring":
@@ -309,10 +302,10 @@ def fetch(number: int, file: Path) -> None:
     with reading() as session:
         sha256 = status(session, CONSOLE, number, present()).receipt
     if file.exists():
-        raise BadInput(f"{file} is there already; give another name")
+        raise errors.BadInput(f"{file} is there already; give another name")
     try:
         with RunStore(Config.from_environment().store_url).run_file(sha256) as stored:
             shutil.copyfile(stored, file)
-    except NotFound:
-        raise Missing(f"The stored file of submission {number} is missing.") from None
+    except errors.NotFound:
+        raise errors.Missing(f"The stored file of submission {number} is missing.") from None
     click.echo(f"{file}: SHA-256 {sha256}")

@@ -26,16 +26,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard import metrics
-from leaderboard.access import (
-    Actor,
-    Content,
-    known_campaigns,
-    known_evaluations,
-    open_to_all,
-    rounding_seen,
-    subset_seen,
-)
+from leaderboard import access, metrics
 from leaderboard.audit.events import stored_events
 from leaderboard.audit.models import Event
 from leaderboard.boards.reads.entries import Column, Disclosure, column, columns_of, load_entries
@@ -61,19 +52,19 @@ from leaderboard.worker.models import Scoring, ScoringSet
 from leaderboard.worker.reads import IS_CURRENT, current_set, newest_revision, note_current_set, standing_set
 
 
-def find_campaign(session: Session, actor: Actor, slug: str) -> Campaign:
+def find_campaign(session: Session, actor: access.Actor, slug: str) -> Campaign:
     """Raises NotFound, also where `actor` may not know of it."""
-    known = known_campaigns(actor)
+    known = access.known_campaigns(actor)
     campaign = session.scalar(sa.select(Campaign).where(Campaign.slug == slug, known))
     return campaign or missing(session, "campaign", slug, Campaign.slug, known)
 
 
-def find_evaluation(session: Session, actor: Actor, campaign_slug: str, slug: str) -> Evaluation:
+def find_evaluation(session: Session, actor: access.Actor, campaign_slug: str, slug: str) -> Evaluation:
     """The evaluation with its campaign, in one statement. Raises NotFound, also where `actor` may not know of it."""
     return find_evaluation_and_set(session, actor, campaign_slug, slug)[0]
 
 
-def organised_campaign(session: Session, actor: Actor, slug: str) -> Campaign:
+def organised_campaign(session: Session, actor: access.Actor, slug: str) -> Campaign:
     """Raises NotFound also for whoever does not organise it."""
     campaign = find_campaign(session, actor, slug)
     if not actor.may_organise(campaign.id):
@@ -81,14 +72,14 @@ def organised_campaign(session: Session, actor: Actor, slug: str) -> Campaign:
     return campaign
 
 
-def organised_evaluation(session: Session, actor: Actor, campaign_slug: str, slug: str) -> Evaluation:
+def organised_evaluation(session: Session, actor: access.Actor, campaign_slug: str, slug: str) -> Evaluation:
     """The evaluation with its campaign. Raises NotFound also for whoever does not organise the campaign."""
     organised_campaign(session, actor, campaign_slug)
     return find_evaluation(session, actor, campaign_slug, slug)
 
 
 def find_evaluation_and_set(
-    session: Session, actor: Actor, campaign_slug: str, slug: str
+    session: Session, actor: access.Actor, campaign_slug: str, slug: str
 ) -> tuple[Evaluation, ScoringSet | None]:
     """The same with what `current_set` gives, still in one statement."""
     row = session.execute(
@@ -97,7 +88,7 @@ def find_evaluation_and_set(
         .outerjoin(ScoringSet, sa.and_(ScoringSet.evaluation_id == Evaluation.id, IS_CURRENT))
         .outerjoin(ScoringSet.revision)
         .options(sa.orm.contains_eager(Evaluation.campaign), sa.orm.contains_eager(ScoringSet.revision))
-        .where(Campaign.slug == campaign_slug, Evaluation.slug == slug, known_evaluations(actor))
+        .where(Campaign.slug == campaign_slug, Evaluation.slug == slug, access.known_evaluations(actor))
     ).one_or_none()
     if row is None:
         campaign = find_campaign(session, actor, campaign_slug)
@@ -159,7 +150,7 @@ def closed_again(session: Session, evaluation: Evaluation, before: Collection[st
 
     before  what `access.open_to_all` gave before the change
     """
-    closed = of_what_there_is(session, evaluation, REVEALING.intersection(before) - open_to_all(evaluation, now))
+    closed = of_what_there_is(session, evaluation, REVEALING.intersection(before) - access.open_to_all(evaluation, now))
     return {CLOSED_AGAIN: sorted(closed)} if closed else {}
 
 
@@ -247,7 +238,9 @@ class OrganisedForm:
     others: tuple[tuple[str, str], ...]
 
 
-def organised_form(session: Session, actor: Actor, campaign: str, evaluation: str, _: dt.datetime) -> OrganisedForm:
+def organised_form(
+    session: Session, actor: access.Actor, campaign: str, evaluation: str, _: dt.datetime
+) -> OrganisedForm:
     """Raises NotFound also for whoever does not organise the campaign."""
     record = organised_evaluation(session, actor, campaign, evaluation)
     answers, keeping = fields_used(session, record)
@@ -392,7 +385,7 @@ def closed_details(evaluation: Evaluation) -> str:
 
 def terms_of(
     session: Session,
-    actor: Actor,
+    actor: access.Actor,
     sets: Sequence[tuple[Evaluation, ScoringSet]],
     now: dt.datetime,
     team_id: int | None = None,
@@ -400,7 +393,9 @@ def terms_of(
     """Evaluation id -> the terms of the scoring set that comes with it, as `actor` sees them, or of `team_id`'s own
     runs; in one statement.
     """
-    roundings = {own.id: rounding_seen(actor, evaluation, own.settings, now, team_id) for evaluation, own in sets}
+    roundings = {
+        own.id: access.rounding_seen(actor, evaluation, own.settings, now, team_id) for evaluation, own in sets
+    }
     queries_of(session, [own for _, own in sets if roundings[own.id] is None])
     terms_by_id = {}
     for evaluation, scoring_set in sets:
@@ -415,7 +410,7 @@ def terms_of(
             revision_at=revision.released_at or revision.imported_at,
             rounding=rounding,
             columns=columns_of(settings),
-            **_counts(settings, subset_seen(actor, evaluation, now), judged),
+            **_counts(settings, access.subset_seen(actor, evaluation, now), judged),
         )
     return terms_by_id
 
@@ -507,7 +502,7 @@ class _State:
 
 
 def effects(
-    session: Session, committed: Session, actor: Actor, changed: sa.ColumnElement[bool], now: dt.datetime
+    session: Session, committed: Session, actor: access.Actor, changed: sa.ColumnElement[bool], now: dt.datetime
 ) -> tuple[str, ...]:
     """What the change does that nobody may do unawares, a line each; empty for nothing.
 
@@ -577,7 +572,7 @@ def _state(session: Session, evaluation: Evaluation, now: dt.datetime) -> _State
         evaluation=evaluation,
         readers=READERS.index(known_to),
         takes_runs=phase_of(evaluation, now) in TAKES_RUNS,
-        open=open_to_all(evaluation, now),
+        open=access.open_to_all(evaluation, now),
         knowing={team: team in let_in for team in entered if is_known(known_to, let_in=team in let_in)},
         ranked_by=(
             current and (current.id, current.primary_measure),
@@ -617,12 +612,12 @@ def _opened(session: Session, before: _State, after: _State) -> Iterator[str]:
             yield f"{title} takes runs again, although these could be read: {revealed_in_words(revealed)}."
 
 
-def _places(session: Session, actor: Actor, evaluation: Evaluation, now: dt.datetime) -> Places:
+def _places(session: Session, actor: access.Actor, evaluation: Evaluation, now: dt.datetime) -> Places:
     current = standing_set(session, evaluation.id, evaluation.official_source)
     if current is None:
         return {}
     by, disclosure = column(current.primary_measure), Disclosure(actor, evaluation, current, now)
-    if not disclosure.sees(Content.RESULTS, own=False):
+    if not disclosure.sees(access.Content.RESULTS, own=False):
         return {}
     entries = load_entries(session, [disclosure], [by.name])
     selected = choose(entries, Show(evaluation.campaign.run_choice.value), by)
@@ -703,13 +698,15 @@ TO_DO, LOOK, DONE = Urgency
 Points = Iterator[tuple[Urgency, str] | tuple[Urgency, str, Mend]]
 
 
-def readiness(session: Session, actor: Actor, campaign_slug: str, slug: str, now: dt.datetime) -> tuple[Point, ...]:
+def readiness(
+    session: Session, actor: access.Actor, campaign_slug: str, slug: str, now: dt.datetime
+) -> tuple[Point, ...]:
     """Every point, what is to do first. Raises NotFound."""
     points = _points(session, organised_evaluation(session, actor, campaign_slug, slug), now)
     return tuple(sorted(points, key=lambda point: [*Urgency].index(point.urgency)))
 
 
-def left_to_do(session: Session, actor: Actor, campaign_slug: str, now: dt.datetime) -> dict[str, int]:
+def left_to_do(session: Session, actor: access.Actor, campaign_slug: str, now: dt.datetime) -> dict[str, int]:
     """Evaluation -> how many points are to do, of those that have not closed and of drafts. Raises NotFound."""
     campaign = organised_campaign(session, actor, campaign_slug)
     evaluations = session.scalars(sa.select(Evaluation).where(Evaluation.campaign_id == campaign.id)).all()

@@ -8,21 +8,11 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, NoReturn
 
 from leaderboard.errors import FileRejected, Problem
-from leaderboard.formats.plain_text import (
-    LONGEST_MESSAGE,
-    MIB,
-    CappedReader,
-    Limits,
-    Piece,
-    cut,
-    harmless,
-    rejection,
-    shown,
-)
+from leaderboard.formats import plain_text
 from leaderboard.numbers import is_whole
 
 MOST_TOLD = 80  # of all problems of one file
-BATCH_BYTES = MIB // 4  # few enough lines that Python need not search them for garbage
+BATCH_BYTES = plain_text.MIB // 4  # few enough lines that Python need not search them for garbage
 LOOK_EVERY = 1000  # lines
 
 
@@ -42,7 +32,7 @@ class Wrong(ValueError):
     def value(cls, what: str, text: str, fault: str, more: str = "") -> "Wrong":
         """What is wrong with a value, and `more` of this one. In quotes where it would not be seen otherwise."""
         is_seen = text and not any(map(str.isspace, text))
-        quoted = shown(text) if is_seen else f"'{shown(text)}'"
+        quoted = plain_text.shown(text) if is_seen else f"'{plain_text.shown(text)}'"
         return cls(f"{what} {quoted} {fault}{more}", f"the {what} {fault}")
 
 
@@ -103,7 +93,7 @@ class Problems:
     part     the file of an archive that is being read
     """
 
-    def __init__(self, name: str, limits: Limits, queries: Collection[str] | None = None) -> None:
+    def __init__(self, name: str, limits: plain_text.Limits, queries: Collection[str] | None = None) -> None:
         self.name = name
         self.limits = limits
         self.allowed = None if queries is None else frozenset(queries)
@@ -115,7 +105,9 @@ class Problems:
     def add(self, line: int, wrong: Wrong, part: Part | None = None) -> None:
         """Adds one problem; line 0 is the file as a whole."""
         part = part or self.part
-        message = harmless(wrong.message, LONGEST_MESSAGE) + (f" (in {shown(part.name)})" if part.name else "")
+        message = plain_text.harmless(wrong.message, plain_text.LONGEST_MESSAGE) + (
+            f" (in {plain_text.shown(part.name)})" if part.name else ""
+        )
         mistake = self._mistakes.setdefault(wrong.kind, _Mistake())
         mistake.count += 1
         if len(mistake.first) < self.limits.problems:
@@ -183,19 +175,21 @@ class Problems:
     def raise_empty(self, what: str = "is empty") -> NoReturn:
         """Raises FileRejected for a file without a single row: for its problems, or else because it `is empty`."""
         self.raise_if_any()
-        raise rejection(self.name, what)
+        raise plain_text.rejection(self.name, what)
 
 
-def numbered_lines(text: CappedReader, problems: Problems, size: int = BATCH_BYTES) -> Iterator[tuple[int, str]]:
+def numbered_lines(
+    text: plain_text.CappedReader, problems: Problems, size: int = BATCH_BYTES
+) -> Iterator[tuple[int, str]]:
     """Each line with its number, 1 is the first. One that is no UTF-8 text is a problem, and empty.
 
     size  how many bytes are read at once. Raises FileRejected as `cut` does.
     """
-    for piece in cut(text, problems.limits, size):
+    for piece in plain_text.cut(text, problems.limits, size):
         yield from decoded(piece, problems)
 
 
-def decoded(piece: Piece, problems: Problems) -> Iterator[tuple[int, str]]:
+def decoded(piece: plain_text.Piece, problems: Problems) -> Iterator[tuple[int, str]]:
     """The same of a piece."""
     for number, line in zip(piece.numbers, piece.lines(), strict=True):
         try:

@@ -12,17 +12,8 @@ from pathlib import Path
 from typing import Any
 from xml.parsers import expat
 
+from leaderboard.formats import plain_text
 from leaderboard.formats.archives import is_archive
-from leaderboard.formats.plain_text import (
-    TURNING,
-    ByteSource,
-    CappedReader,
-    Limits,
-    open_plain,
-    rejection,
-    shown,
-    source_name,
-)
 from leaderboard.formats.problems import HEAD_BYTES, Problems, Wrong, guess_content, numbered_lines, wrong_width
 from leaderboard.formats.records import json_object
 from leaderboard.formats.rows import READERS
@@ -89,13 +80,13 @@ def starts_xml(head: bytes) -> bool:
     return start.startswith(b"<") and not start.startswith((b"<html", b"<!doctype html"))
 
 
-def read_sgml(text: CappedReader, problems: Problems) -> Iterator[Record]:
+def read_sgml(text: plain_text.CappedReader, problems: Problems) -> Iterator[Record]:
     """Classic topics: `<top>`, then fields such as `<num> Number: 301` and `<title>`, closed or not."""
     record, name = None, ""
     for line, written in numbered_lines(text, problems):
         content = COMMENT.sub(" ", written)
         if DECLARATION.search(content):
-            raise rejection(problems.name, DECLARED, line)
+            raise plain_text.rejection(problems.name, DECLARED, line)
         parts = ["", "", *TAG.split(content)]
         for closes, tag, words in zip(parts[::3], parts[1::3], parts[2::3], strict=True):
             meant = LANGUAGE.sub("", tag.lower())
@@ -109,7 +100,7 @@ def read_sgml(text: CappedReader, problems: Problems) -> Iterator[Record]:
                 continue
             if record is None:
                 outside = "stands outside of a topic (<top> … </top>)"
-                problems.add(line, Wrong(f"{shown(words.strip())!r} {outside}", f"text that {outside}"))
+                problems.add(line, Wrong(f"{plain_text.shown(words.strip())!r} {outside}", f"text that {outside}"))
             else:
                 record.add(name, ENTITY.sub(lambda match: ENTITIES[match[1]], words))
     if record is not None:
@@ -126,7 +117,7 @@ def _without_prefixes(record: Record) -> Record:
     return record
 
 
-def read_xml(text: CappedReader, problems: Problems) -> Iterator[Record]:
+def read_xml(text: plain_text.CappedReader, problems: Problems) -> Iterator[Record]:
     """Topics as XML: elements of TOPICS, whose id and text are attributes or elements of IDS and TEXTS.
 
     Raises FileRejected for a DTD, entities, and what is not well-formed.
@@ -141,12 +132,16 @@ def read_xml(text: CappedReader, problems: Problems) -> Iterator[Record]:
             parser.Parse(piece, not piece)
         except expat.ExpatError as error:
             reason = expat.ErrorString(error.code)
-            raise rejection(problems.name, f"is no well-formed XML ({reason}); {HINT}", error.lineno) from None
+            raise plain_text.rejection(
+                problems.name, f"is no well-formed XML ({reason}); {HINT}", error.lineno
+            ) from None
         except (LookupError, ValueError):
-            raise rejection(problems.name, "declares an encoding that is not read; save it as UTF-8", 1) from None
+            raise plain_text.rejection(
+                problems.name, "declares an encoding that is not read; save it as UTF-8", 1
+            ) from None
         fed += len(piece)
         if piece and fed - parser.CurrentByteIndex > STALLED:
-            raise rejection(problems.name, f"a tag longer than {STALLED:,} bytes", parser.CurrentLineNumber)
+            raise plain_text.rejection(problems.name, f"a tag longer than {STALLED:,} bytes", parser.CurrentLineNumber)
         yield from reader.records
         reader.records.clear()
         if not piece:
@@ -171,14 +166,14 @@ class _Xml:
             setattr(parser, handler, self._refuse)
 
     def _refuse(self, *_: object) -> int:
-        raise rejection(self._problems.name, DECLARED, self._parser.CurrentLineNumber)
+        raise plain_text.rejection(self._problems.name, DECLARED, self._parser.CurrentLineNumber)
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         line, most = self._parser.CurrentLineNumber, self._problems.limits.lines
         if len(self._open) >= DEEPEST:
-            raise rejection(self._problems.name, f"elements more than {DEEPEST} deep in one another", line)
+            raise plain_text.rejection(self._problems.name, f"elements more than {DEEPEST} deep in one another", line)
         if line > most:
-            raise rejection(self._problems.name, f"more than {most:,} lines, the most allowed")
+            raise plain_text.rejection(self._problems.name, f"more than {most:,} lines, the most allowed")
         name = name.rpartition(":")[2].lower()
         if self._record is None and name in TOPICS and (self._open or name != "query"):  # else the root
             self._record = Record(line, {each.lower(): value for each, value in attributes.items()})
@@ -229,7 +224,7 @@ class QueryRow:
 
 
 def read_queries(
-    source: Path | ByteSource, *, name: str | None = None, limits: Limits | None = None
+    source: Path | plain_text.ByteSource, *, name: str | None = None, limits: plain_text.Limits | None = None
 ) -> tuple[QueryRow, ...]:
     """Reads queries, plain or gzipped, in one of four forms, which the beginning of the file tells apart.
 
@@ -250,13 +245,13 @@ def read_queries(
     >>> read_queries(io.BytesIO(b"<top>\\n<num> Number: 301\\n<title> Organized Crime\\n</top>\\n"))
     (QueryRow(id='301', text='Organized Crime', tags=(), description=''),)
     """
-    problems = Problems(source_name(source, name), limits or Limits())
+    problems = Problems(plain_text.source_name(source, name), limits or plain_text.Limits())
     lines: dict[str, int] = {}
     rows: list[QueryRow] = []
-    with open_plain(source, problems.limits, problems.name) as text:
+    with plain_text.open_plain(source, problems.limits, problems.name) as text:
         head = text.peek(HEAD_BYTES)
         if is_archive(head):
-            raise rejection(problems.name, READERS["archive"].refusal)
+            raise plain_text.rejection(problems.name, READERS["archive"].refusal)
         for record in _records(text, head, problems):
             try:
                 row = _checked(record, problems.limits)
@@ -268,24 +263,26 @@ def read_queries(
             rows.append(row)
             lines[row.id] = record.line
             if len(rows) > problems.limits.queries:
-                raise rejection(problems.name, f"more than {problems.limits.queries:,} queries, the most allowed")
+                raise plain_text.rejection(
+                    problems.name, f"more than {problems.limits.queries:,} queries, the most allowed"
+                )
     problems.raise_if_any()
     if not rows:
         problems.raise_empty()
     if all(row.text in ("Y", "N") or is_number(row.text) for row in rows) and len(rows) > 1:
         words = "looks like a run's list for one query (document TAB score): no query has a text of words"
-        raise rejection(problems.name, words)
+        raise plain_text.rejection(problems.name, words)
     return tuple(rows)
 
 
-def _records(text: CappedReader, head: bytes, problems: Problems) -> Iterator[Record]:
+def _records(text: plain_text.CappedReader, head: bytes, problems: Problems) -> Iterator[Record]:
     if starts_sgml(head) or starts_xml(head):
         for topic in (read_sgml if starts_sgml(head) else read_xml)(text, problems):
             problems.lines += 1
             yield topic
         if not problems.lines:
             words = "holds no topics: expected elements <topic> with a number and a query or title"
-            raise rejection(problems.name, words)
+            raise plain_text.rejection(problems.name, words)
         return
     problems.guess = guess_content(head, "queries")  # topics are marked: what holds one is of this kind
     read = _object if head.lstrip().startswith(b"{") else _fields
@@ -333,7 +330,7 @@ def _object(line: str, _is_first: bool) -> dict[str, str]:
     return {"id": str(query), **details, "tags": ",".join(tags)}
 
 
-def _checked(record: Record, limits: Limits) -> QueryRow:
+def _checked(record: Record, limits: plain_text.Limits) -> QueryRow:
     """Raises Wrong for an id, a text or a tag that none may be."""
     _, number = record.first(IDS)
     if not number:
@@ -359,7 +356,7 @@ def _checked(record: Record, limits: Limits) -> QueryRow:
 def _tag(tag: str) -> str:
     """Tags are listed with blanks between them: none may hold one."""
     if len(tag.split()) != 1:
-        raise Wrong.value("tag", tag, "holds a blank", f"; write {shown('-'.join(tag.split()))!r}")
+        raise Wrong.value("tag", tag, "holds a blank", f"; write {plain_text.shown('-'.join(tag.split()))!r}")
     if len(tag) > LONGEST_TAG:
         raise Wrong.value("tag", tag, f"is longer than {LONGEST_TAG} characters")
     _require_seen("tag", tag)
@@ -367,5 +364,5 @@ def _tag(tag: str) -> str:
 
 
 def _require_seen(what: str, text: str) -> None:
-    if UNSEEN.search(text) or TURNING.search(text):
+    if UNSEEN.search(text) or plain_text.TURNING.search(text):
         raise control_character(what, text)

@@ -12,22 +12,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from leaderboard.formats import plain_text
 from leaderboard.formats.archives import is_archive, read_archive
 from leaderboard.formats.columns import read_columns
 from leaderboard.formats.ids import SLOT_BITS, Ids, Pattern, Places, Texts, as_texts, keys, slots, stretches
 from leaderboard.formats.metadata import HEADER_BYTES, Metadata, header_metadata
-from leaderboard.formats.plain_text import (
-    LONGEST_TAG,
-    MIB,
-    ByteSource,
-    CappedReader,
-    Limits,
-    harmless,
-    open_plain,
-    rejection,
-    shown,
-    source_name,
-)
 from leaderboard.formats.problems import HEAD_BYTES, Part, Problems, Wrong, guess_content, unknown_query
 from leaderboard.formats.records import read_csv, read_json, starts_csv, starts_json
 from leaderboard.formats.tables import Schema, Table
@@ -46,7 +35,7 @@ class Reader:
     """
 
     recognises: Callable[[bytes], bool]
-    read: Callable[[CappedReader, Sequence[Schema], Problems], Iterator[Table]]
+    read: Callable[[plain_text.CappedReader, Sequence[Schema], Problems], Iterator[Table]]
     refusal: str = ""
 
 
@@ -64,7 +53,7 @@ Schemas = Mapping[FileFormat, Sequence[Schema]]
 
 COMMENT = b"#"
 MOST_NAMED = 3  # tags
-KEPT_BYTES = 16 * MIB  # the largest of a piece's columns has 2
+KEPT_BYTES = 16 * plain_text.MIB  # the largest of a piece's columns has 2
 MOSTLY_GROUPED = 4  # lines per change of query from which a look-up for each change is the faster way
 GROWTH = 1.25  # from how many times as many queries on the table is made anew
 
@@ -124,7 +113,7 @@ class Tags:
         different = tags[starts]
         if len(self.named) < MOST_NAMED:
             for tag in dict.fromkeys(different.tolist()):
-                name = harmless(tag.decode(errors="replace"), LONGEST_TAG)
+                name = plain_text.harmless(tag.decode(errors="replace"), plain_text.LONGEST_TAG)
                 if name not in self.named and len(self.named) < MOST_NAMED:
                     self.named.append(name)
         if self.pattern is None or not len(starts):
@@ -217,10 +206,14 @@ class Rows:
         limits = self.problems.limits
         self.problems.raise_if_hopeless()
         if len(self._numbering.ids) > limits.queries:
-            raise rejection(self.problems.name, f"has more than {limits.queries:,} different queries, the most allowed")
+            raise plain_text.rejection(
+                self.problems.name, f"has more than {limits.queries:,} different queries, the most allowed"
+            )
         if self._id_bytes > limits.all_id_bytes:
-            most = f"{limits.all_id_bytes // MIB:,} MiB, the most allowed"
-            raise rejection(self.problems.name, f"its document ids take more than {most}; shorten the longest ones")
+            most = f"{limits.all_id_bytes // plain_text.MIB:,} MiB, the most allowed"
+            raise plain_text.rejection(
+                self.problems.name, f"its document ids take more than {most}; shorten the longest ones"
+            )
 
     def _check_queries(self, table: Table, codes: NDArray[np.uint32]) -> None:
         problems, ids = self.problems, self._numbering.ids
@@ -239,7 +232,7 @@ class Rows:
 
         def told(row: int) -> Wrong:
             [document] = self.document.take(np.array([row])).tolist()
-            return Wrong(say(self._numbering.ids[self.column("query")[row]], shown(document.decode())), kind)
+            return Wrong(say(self._numbering.ids[self.column("query")[row]], plain_text.shown(document.decode())), kind)
 
         self.problems.add_first(rows.tolist(), told, self._line)
 
@@ -250,7 +243,7 @@ class Rows:
             later,
             f"a document {what} for one query",
             lambda query, document: (
-                f"document {document} {what} for query {shown(query)} (first on line {next(lines)})"
+                f"document {document} {what} for query {plain_text.shown(query)} (first on line {next(lines)})"
             ),
         )
 
@@ -262,13 +255,13 @@ class Rows:
 
 
 def read_rows(
-    source: Path | ByteSource,
+    source: Path | plain_text.ByteSource,
     schemas: Schemas,
     expected: str,
     *,
     queries: Collection[str] | None,
     name: str | None,
-    limits: Limits | None,
+    limits: plain_text.Limits | None,
     tags: Tags | None = None,
 ) -> Rows:
     """Reads a whole file.
@@ -283,9 +276,9 @@ def read_rows(
     # A block that is freed untouched. glibc then keeps smaller ones when they are freed: otherwise each piece of a file
     # would get its memory from the system anew, page by page, which takes a quarter of the time of reading.
     np.empty(KEPT_BYTES, np.uint8)
-    problems = Problems(source_name(source, name), limits or Limits(), queries)
+    problems = Problems(plain_text.source_name(source, name), limits or plain_text.Limits(), queries)
     rows = Rows(problems, tags)
-    with open_plain(source, problems.limits, problems.name) as text:
+    with plain_text.open_plain(source, problems.limits, problems.name) as text:
         head = text.peek(HEAD_BYTES)
         if head.startswith(COMMENT):
             rows.said = header_metadata(text.peek(HEADER_BYTES))
@@ -295,7 +288,7 @@ def read_rows(
             if reader.recognises(head) and (file_format in schemas or reader.refusal)
         )
         if file_format not in schemas:
-            raise rejection(problems.name, reader.refusal)
+            raise plain_text.rejection(problems.name, reader.refusal)
         if file_format == "columns":
             problems.guess = guess_content(head, expected)
         for table in reader.read(text, schemas[file_format], problems):

@@ -28,17 +28,8 @@ from leaderboard.audit.rules import rows_of, short
 from leaderboard.boards.reads.entries import Paging, paged
 from leaderboard.db import exists, snapshot
 from leaderboard.errors import Conflict, InvalidFields, LeaderboardError
+from leaderboard.evaluations import reads
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.reads import (
-    EvaluationHeading,
-    evaluation_heading,
-    find_evaluation_and_set,
-    find_query,
-    of_subset,
-    once_revealed,
-    organised_evaluation,
-    queries_stay,
-)
 from leaderboard.evaluations.rules import Split, closed_from
 from leaderboard.formats import DocumentList, QueryRow, SubtopicJudgments
 from leaderboard.formats.plain_text import shown
@@ -126,7 +117,7 @@ def removal_of_source(session: Session, evaluation: Evaluation, source: str, now
         return Removal.GONE
     own = ScoringSet.evaluation_id == evaluation.id, ScoringSet.source == source
     was_official = exists(session, *own, ScoringSet.shown_until.is_not(None))
-    was_open = "details" in open_to_all(evaluation, now) | once_revealed(session, evaluation)
+    was_open = "details" in open_to_all(evaluation, now) | reads.once_revealed(session, evaluation)
     return Removal.KEPT if was_official or was_open else Removal.HIDDEN
 
 
@@ -226,7 +217,7 @@ def organised_queries(
     session: Session, actor: Actor, campaign_slug: str, slug: str, _: dt.datetime, *, page: int | None = 1
 ) -> OrganisedQueries:
     """One page of all queries, hidden and excluded ones too. Raises NotFound."""
-    evaluation = organised_evaluation(session, actor, campaign_slug, slug)
+    evaluation = reads.organised_evaluation(session, actor, campaign_slug, slug)
     queries, current = queries_in_order(session, evaluation), current_set(session, evaluation.id)
     shown, paging = paged(queries, page, QUERIES_AT_ONCE)
     own = Judgment.query_id.in_([query.id for query in shown])
@@ -251,7 +242,7 @@ def organised_queries(
         total=len(queries),
         hidden=sum(query.split is Split.HIDDEN for query in queries),
         excluded=sum(query.excluded_at is not None for query in queries),
-        removable=queries_stay(session, evaluation) is None,
+        removable=reads.queries_stay(session, evaluation) is None,
     )
 
 
@@ -427,7 +418,7 @@ def organised_judgments(
     session: Session, actor: Actor, campaign_slug: str, slug: str, now: dt.datetime
 ) -> OrganisedJudgments:
     """Raises NotFound."""
-    evaluation = organised_evaluation(session, actor, campaign_slug, slug)
+    evaluation = reads.organised_evaluation(session, actor, campaign_slug, slug)
 
     count, building = sa.func.count, ScoringSet.state == SetState.BUILDING
     own_sets = sa.and_(ScoringSet.revision_id == JudgmentRevision.id, ScoringSet.state != SetState.SUPERSEDED)
@@ -515,7 +506,7 @@ class PublishedPage:
     public   whether everybody sees this, or its organisers only so far; to_publish: whether everybody is to
     """
 
-    evaluation: EvaluationHeading
+    evaluation: reads.EvaluationHeading
     revision: int | None
     sha256: str
     file_sha256: str
@@ -541,7 +532,7 @@ class JudgedDocument:
 class JudgedDocuments:
     """Of one query; the highest grade first, then by the document's id."""
 
-    evaluation: EvaluationHeading
+    evaluation: reads.EvaluationHeading
     query: str
     text: str
     excluded_because: str
@@ -555,7 +546,7 @@ def published(
 ) -> PublishedPage:
     """By query, in the order of the queries. Raises NotFound, and NotAllowed while judgments are not published."""
     evaluation, scoring_set = _published_set(session, actor, campaign_slug, slug, now)
-    own = of_subset(evaluation.id, subset_seen(actor, evaluation, now))
+    own = reads.of_subset(evaluation.id, subset_seen(actor, evaluation, now))
     known = session.scalars(sa.select(Query.external_id).where(*own).order_by(Query.position)).all()
     settings = scoring_set.settings if scoring_set else None
     rows = _rows_of(session, scoring_set, JudgmentFile.JUDGMENTS)
@@ -570,7 +561,7 @@ def published(
     there = settings and (True, settings.known, settings.subtopics)
     revision: JudgmentRevision | None = scoring_set.revision if scoring_set else None
     return PublishedPage(
-        evaluation=evaluation_heading(evaluation, now),
+        evaluation=reads.evaluation_heading(evaluation, now),
         revision=revision.number if revision else None,
         sha256=revision.sha256 if revision else "",
         file_sha256=hashlib.sha256(text.encode()).hexdigest() if scoring_set else "",
@@ -599,13 +590,13 @@ def documents_of(
 ) -> JudgedDocuments:
     """Raises NotFound also for a query that the reader may not know of, NotAllowed as `published` does."""
     evaluation, scoring_set = _published_set(session, actor, campaign_slug, slug, now)
-    query = find_query(session, evaluation, external_id, subset_seen(actor, evaluation, now))
+    query = reads.find_query(session, evaluation, external_id, subset_seen(actor, evaluation, now))
     own = Judgment.revision_id == (scoring_set.revision_id if scoring_set else None), Judgment.query_id == query.id
     rows = session.execute(sa.select(Judgment.document, Judgment.grade).where(*own))
     ordered = sorted((JudgedDocument(*row) for row in rows), key=lambda judged: (-judged.grade, judged.document))
     shown, paging = paged(ordered, page, PAGE)
     return JudgedDocuments(
-        evaluation=evaluation_heading(evaluation, now),
+        evaluation=reads.evaluation_heading(evaluation, now),
         query=query.external_id,
         text=query.text if may_see(actor, evaluation, Content.TEXTS, now) else "",
         excluded_because=query.excluded_because,
@@ -631,7 +622,7 @@ def qrels(
     as `published` does.
     """
     evaluation, scoring_set = _published_set(session, actor, campaign_slug, slug, now)
-    own = of_subset(evaluation.id, subset_seen(actor, evaluation, now))
+    own = reads.of_subset(evaluation.id, subset_seen(actor, evaluation, now))
     known = session.scalars(sa.select(Query.external_id).where(*own)).all()
     return _text(known, scoring_set, _rows_of(session, scoring_set, file))
 
@@ -659,7 +650,7 @@ def _text(known: Collection[str], scoring_set: ScoringSet | None, rows: Mapping[
 def _published_set(
     session: Session, actor: Actor, campaign_slug: str, slug: str, now: dt.datetime
 ) -> tuple[Evaluation, ScoringSet | None]:
-    evaluation, scoring_set = find_evaluation_and_set(session, actor, campaign_slug, slug)
+    evaluation, scoring_set = reads.find_evaluation_and_set(session, actor, campaign_slug, slug)
     end, words = closed_from(evaluation), "The organisers have not published the judgments."
     if evaluation.judgments_published and end is not None:
         words = f"The judgments are published when the evaluation has closed, {moment_in_words(end)}."

@@ -15,15 +15,8 @@ from leaderboard.campaigns import reads as campaign_reads
 from leaderboard.campaigns.models import Campaign
 from leaderboard.db import snapshot
 from leaderboard.errors import BadInput
+from leaderboard.evaluations import reads
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.reads import (
-    CampaignHeading,
-    Terms,
-    campaign_heading,
-    campaign_measures,
-    find_campaign,
-    terms_of,
-)
 from leaderboard.evaluations.rules import OF_CAMPAIGN, OF_EVALUATION
 from leaderboard.submissions.rules import leads
 from leaderboard.worker.reads import current_sets
@@ -45,7 +38,7 @@ class Period:
     label: str
     slug: str
     title: str
-    terms: Terms
+    terms: reads.Terms
     measures: Mapping[str, str]
 
 
@@ -93,7 +86,7 @@ class ProgressPage:
     """One condition of a campaign. held_back: periods whose results this reader can't see yet; differing: names of the
     terms that are not the same in all periods shown."""
 
-    campaign: CampaignHeading
+    campaign: reads.CampaignHeading
     conditions: tuple[str, ...]
     condition: str
     columns: tuple[table.Column, ...]
@@ -138,7 +131,7 @@ def progress(
     `condition`: one of the campaign's; without it, the one with the most periods. A period whose results or names are
     held back from the reader is left out and named.
     """
-    campaign = find_campaign(session, actor, campaign_slug)
+    campaign = reads.find_campaign(session, actor, campaign_slug)
     evaluations = campaign_reads.evaluations_of(session, actor, campaign.id)
     [page] = progress_in(session, actor, campaign, evaluations, now, [condition], measure=measure)
     return page
@@ -167,7 +160,7 @@ def progress_in(
         if condition and condition not in known:
             listed = ", ".join(name for name in known if name) or "none"
             raise BadInput(f"condition={condition}: the conditions of this campaign are: {listed}")
-    columns = tuple(table.column(name) for name in campaign_measures(campaign))
+    columns = tuple(table.column(name) for name in reads.campaign_measures(campaign))
     by = table.pick(columns, measure)
     periods = _periods(session, actor, campaign, visible, now)
     names = {key: {period.measures[each.name] for each in (by, columns[0])} for key, period in periods.items()}
@@ -187,7 +180,7 @@ def progress_in(
         competing = [point for point in points if not point.entry.is_baseline]
         called = table.disambiguate(point.entry.system for point in points)
         return ProgressPage(
-            campaign=campaign_heading(campaign),
+            campaign=reads.campaign_heading(campaign),
             conditions=known,
             condition=chosen,
             columns=columns,
@@ -212,7 +205,7 @@ def _periods(
     """Evaluation id -> its period, for evaluations that have judgments."""
     by_evaluation = current_sets(session, [evaluation.id for evaluation in evaluations])
     judged = [(each, by_evaluation[each.id]) for each in evaluations if each.id in by_evaluation]
-    held = terms_of(session, actor, judged, now)
+    held = reads.terms_of(session, actor, judged, now)
     several = Counter((evaluation.condition, evaluation.period) for evaluation in evaluations)
 
     def period(evaluation: Evaluation, level: int) -> Period:
@@ -224,13 +217,13 @@ def _periods(
             name=evaluation.period,
             label=evaluation.period if alone else f"{evaluation.period} · {evaluation.title}",
             terms=held[evaluation.id],
-            measures={name: table.at_level(name, level) for name in campaign_measures(campaign)},
+            measures={name: table.at_level(name, level) for name in reads.campaign_measures(campaign)},
         )
 
     return {evaluation.id: period(evaluation, current.settings.relevance_level) for evaluation, current in judged}
 
 
-def _differing(held: Sequence[Terms]) -> dict[str, str]:
+def _differing(held: Sequence[reads.Terms]) -> dict[str, str]:
     values = [{**asdict(terms.settings), "metric_version": terms.metric_version} for terms in held]
     return {name: words for name, words in COMPARABLE.items() if len({own[name] for own in values}) > 1}
 

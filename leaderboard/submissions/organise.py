@@ -13,14 +13,7 @@ from leaderboard.numbers import counted
 from leaderboard.submissions import api
 from leaderboard.submissions.inputs import TakenOff
 from leaderboard.submissions.pages import run_download
-from leaderboard.submissions.reads.status import (
-    FILTERS,
-    SubmissionRow,
-    may_replace,
-    status,
-    submission_row,
-    submissions,
-)
+from leaderboard.submissions.reads import status as submission_status
 from leaderboard.submissions.rules import SHOWN_STATES, SystemKind
 from leaderboard.web.context import page_number, read
 from leaderboard.web.exports import Cell, Table, columns, exported, table
@@ -46,20 +39,22 @@ TakeOffForm = declared(TakenOff)
 @blueprint.get(OF_EVALUATION)
 @organised
 def of_evaluation(campaign: str, evaluation: str | None) -> ResponseReturnValue:
-    page = read(submissions, campaign, evaluation, asked=FILTERS, page=page_number())
+    page = read(
+        submission_status.submissions, campaign, evaluation, asked=submission_status.FILTERS, page=page_number()
+    )
     kinds = [kind.value for kind in SystemKind]
     return render_template("organise/submissions/list.html", page=page, states=SHOWN_STATES, kinds=kinds)
 
 
 @exported(blueprint, OF_EVALUATION)
 def of_evaluation_file(campaign: str, evaluation: str | None) -> Table:
-    page = read(submissions, campaign, evaluation, asked=FILTERS, page=None)
+    page = read(submission_status.submissions, campaign, evaluation, asked=submission_status.FILTERS, page=None)
     name = f"{campaign}-{evaluation}-submissions" if evaluation else f"{campaign}-submissions"
     answers = {f"answer {key}": partial(_answer, key) for key in page.fields}
     return table(name, {**COLUMNS, **answers}, page.rows, {"campaign": campaign, "evaluation": evaluation})
 
 
-def _answer(key: str, row: SubmissionRow) -> Cell:
+def _answer(key: str, row: submission_status.SubmissionRow) -> Cell:
     return row.answers.get(key)
 
 
@@ -121,14 +116,14 @@ def retry(campaign: str, evaluation: str, submission: int) -> ResponseReturnValu
 @organised
 def fetch(campaign: str, evaluation: str, submission: int) -> ResponseReturnValue:
     """The bytes as received, only ever as a download: nothing that a team sends is shown by a browser from here."""
-    row = read(submission_row, campaign, evaluation, submission)
+    row = read(submission_status.submission_row, campaign, evaluation, submission)
     return run_download(row.id, row.sha256, row.filename)
 
 
 def _show(campaign: str, evaluation: str, submission: int, form: Form, error: Any = None) -> ResponseReturnValue:
     row = api.organised_submission(campaign, evaluation, submission)
-    run = read(status, submission)
-    others = read(may_replace, campaign, evaluation, submission)
+    run = read(submission_status.status, submission)
+    others = read(submission_status.may_replace, campaign, evaluation, submission)
     return form_page("organise/submissions/show.html", form, error, row=row, run=run, others=others)
 
 
@@ -144,7 +139,11 @@ def _score_again(again: Callable[[str, str], api.Waiting], campaign: str, evalua
 
 
 def _do(
-    change: Callable[[str, str, int], SubmissionRow], campaign: str, evaluation: str, submission: int, said: str
+    change: Callable[[str, str, int], submission_status.SubmissionRow],
+    campaign: str,
+    evaluation: str,
+    submission: int,
+    said: str,
 ) -> ResponseReturnValue:
     address = url_for(".show", campaign=campaign, evaluation=evaluation, submission=submission)
     return done(partial(change, campaign, evaluation, submission), said, address, address)

@@ -23,6 +23,7 @@ from leaderboard.mail.writes import put_wanted
 from leaderboard.names import NAME_TAKEN, checked_name, checked_slug, free_slug, name_key, slug_of
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.rules import SystemKind
+from leaderboard.teams import reads
 from leaderboard.teams.inputs import LONGEST_DESCRIPTION, SystemSettings, TeamSettings
 from leaderboard.teams.models import (
     FormerAddress,
@@ -33,15 +34,6 @@ from leaderboard.teams.models import (
     System,
     Team,
     TeamName,
-)
-from leaderboard.teams.reads import (
-    EMPTIED,
-    is_known_team,
-    known_team,
-    merged,
-    open_invitation,
-    takes_requests,
-    team_called,
 )
 from leaderboard.teams.rules import Role
 from leaderboard.texts import checked_text
@@ -195,8 +187,8 @@ def rename_team(session: Session, actor: Actor, team: Team, name: str, slug: str
         # In this order, as for a new team: two that ask for one name wait for each other in no circle.
         team.name, team.slug = shown, slug
         session.flush()
-        bearer = team_called(session, key)
-        if bearer is None or merged(session, bearer).id != team.id:  # another's since it was looked up: refused
+        bearer = reads.team_called(session, key)
+        if bearer is None or reads.merged(session, bearer).id != team.id:  # another's since it was looked up: refused
             session.add(TeamName(name_key=key, team_id=team.id))
     record(session, actor, "rename", team, name=[old_name, shown], slug=[old_slug, slug])
 
@@ -211,18 +203,20 @@ def _checked_names(
     """
 
     def is_taken(slug: str) -> bool:
-        bearer = known_team(session, slug)
+        bearer = reads.known_team(session, slug)
         return bearer is not None and bearer is not team
 
     wrong = Gathered()
     with wrong:
         shown, key = checked_name(name)
-        bearer = team_called(session, key)
-        other = bearer and merged(session, bearer)
+        bearer = reads.team_called(session, key)
+        other = bearer and reads.merged(session, bearer)
         if other and other is not team:
             was = f"the team {other.name!r} is called so, or was, and a name stays its team's"
             words = f"{was}: choose one that is not so close, or merge the two if they are one"
-            raise InvalidFields({"name": [words if is_known_team(session, actor, other, present()) else NAME_TAKEN]})
+            raise InvalidFields(
+                {"name": [words if reads.is_known_team(session, actor, other, present()) else NAME_TAKEN]}
+            )
     with wrong:
         slug = checked_slug(slug) if slug else ""
         if slug and is_taken(slug):
@@ -278,7 +272,7 @@ def find_invitation(session: Session, token: str, now: dt.datetime | None = None
     of_token = sa.select(Invitation).where(Invitation.token_hash == token_hash(token))
     if session.scalar(of_token) is None:
         raise NotFound
-    invitation = session.scalar(of_token.where(open_invitation(now or present())))
+    invitation = session.scalar(of_token.where(reads.open_invitation(now or present())))
     if invitation is None:
         raise Conflict(
             "This invitation works no longer: it was used, taken back or has expired, or whoever made it may invite no "
@@ -340,7 +334,7 @@ def remove_member(session: Session, actor: Actor, team: Team, user_id: int | Non
     if len(members) > 1 and _owners(session, team) == [user_id]:
         raise Conflict(NO_OWNER.format(team.name))
     if len(members) == 1 and not confirm:
-        raise Unconfirmed([EMPTIED])
+        raise Unconfirmed([reads.EMPTIED])
     session.delete(members[user_id])
     record(session, actor, "leave" if leaves else "remove member", team, user=user_id)
     end_requests(session, actor, team)
@@ -373,11 +367,11 @@ def ask_to_join(session: Session, actor: Actor, team: Team, text: str) -> JoinRe
     here = own, JoinRequest.team_id == team.id
     if session.get(Membership, (team.id, actor.user_id)) is not None:
         raise Conflict(f"You are in {team.name} already.")
-    if not exists(session, Team.id == team.id, takes_requests()):
+    if not exists(session, Team.id == team.id, reads.takes_requests()):
         raise Conflict("This team takes no requests: ask one of its owners for an invitation.")
     if exists(session, *here, waits):
         raise Conflict(f"You have asked {team.name} already; its owners have not answered yet.")
-    answerable = sa.select(JoinRequest.id).join(JoinRequest.team).where(own, waits, takes_requests())
+    answerable = sa.select(JoinRequest.id).join(JoinRequest.team).where(own, waits, reads.takes_requests())
     if len(session.scalars(answerable).all()) >= MOST_OPEN:
         raise Conflict(f"{MOST_OPEN} requests of yours wait for an answer: take one back first.")
     if exists(session, *here, JoinRequest.accepted.is_(False), JoinRequest.answered_at > present() - AGAIN):

@@ -47,17 +47,7 @@ from leaderboard.db import Database
 from leaderboard.declared.commands import PART, Command
 from leaderboard.declared.inputs import Inputs, Whole, checked, checked_json
 from leaderboard.errors import BadInput, InvalidFields, LeaderboardError, NotAllowed, NotIdentified
-from leaderboard.web.context import (
-    CONSOLE_KEY,
-    actor,
-    client_address,
-    database,
-    equip,
-    modules_of,
-    now,
-    reading,
-    writing,
-)
+from leaderboard.web import context
 from leaderboard.web.page_cache import offer
 from leaderboard.web.security import csrf, require_plain
 
@@ -159,8 +149,8 @@ def _first_words(kind: type) -> str:
 
 def identify() -> None:
     """Notes who asks. Raises NotIdentified for a token that opens nothing, TooManyAttempts after many of them."""
-    if CONSOLE_KEY in request.environ:
-        g.actor, g.scopes = request.environ[CONSOLE_KEY], frozenset(Scope)
+    if context.CONSOLE_KEY in request.environ:
+        g.actor, g.scopes = request.environ[context.CONSOLE_KEY], frozenset(Scope)
         return
     g.actor, g.scopes = VISITOR, frozenset()
     header = request.headers.get("Authorization")
@@ -169,24 +159,24 @@ def identify() -> None:
     scheme, _, token = header.partition(" ")
     if scheme.lower() != "bearer":
         raise NotIdentified("The API takes tokens only: send `Authorization: Bearer …`.")
-    with reading() as session:
-        opened = open_token(session, token.strip(), now())
+    with context.reading() as session:
+        opened = open_token(session, token.strip(), context.now())
         if opened is not None:
             g.scopes = frozenset(map(Scope, opened.scopes))
             g.actor = actor_through(session, opened.user_id, g.scopes)
     if opened is None:
-        count(database(), WRONG_TOKEN, now(), client_address())
+        count(context.database(), WRONG_TOKEN, context.now(), context.client_address())
         raise NotIdentified("This token opens nothing: it is mistyped, revoked, or over. Make another on your account.")
-    if opened.last_used_at is None or opened.last_used_at <= now() - USED_EVERY:
-        with writing() as session:
-            note_use(session, opened.id, now())
+    if opened.last_used_at is None or opened.last_used_at <= context.now() - USED_EVERY:
+        with context.writing() as session:
+            note_use(session, opened.id, context.now())
 
 
 def look_again() -> None:
     """Looks up anew what whoever asks may do: this request has made something of their own."""
-    user_id = actor().user_id
+    user_id = context.actor().user_id
     if user_id is not None:
-        with reading() as session:
+        with context.reading() as session:
             g.actor = actor_through(session, user_id, g.get("scopes", frozenset(Scope)))
 
 
@@ -196,9 +186,13 @@ def counting() -> Iterator[Session]:
 
     Raises TooManyAttempts before anything is looked up.
     """
-    user_id = actor().user_id
-    asked = [] if user_id is None else count(database(), TEAM_NAME, now(), client_address(), user=user_id)
-    with writing() as session:
+    user_id = context.actor().user_id
+    asked = (
+        []
+        if user_id is None
+        else count(context.database(), TEAM_NAME, context.now(), context.client_address(), user=user_id)
+    )
+    with context.writing() as session:
         yield session
         take_back(session, asked)
 
@@ -347,7 +341,7 @@ def _once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def make_blueprint(*subjects: str) -> Blueprint:
     """The blueprint with the endpoints of these subjects, or of all."""
-    names = [module.__name__ for module in modules_of("api", *subjects)]
+    names = [module.__name__ for module in context.modules_of("api", *subjects)]
     ENDPOINTS.sort(key=lambda endpoint: endpoint.function.__module__)
     made = Blueprint("api", __name__, url_prefix=PREFIX)
     made.before_request(identify)
@@ -364,7 +358,7 @@ def create_console(config: Config, database: Database, subjects: Sequence[str]) 
     """
     app = Flask("leaderboard.web.app")
     app.config.update(PROPAGATE_EXCEPTIONS=True, MAX_CONTENT_LENGTH=None)
-    equip(app, config, database, present)
+    context.equip(app, config, database, present)
     app.register_blueprint(make_blueprint(*subjects))
     return app
 

@@ -17,14 +17,8 @@ from leaderboard.access import Actor, Content, effective_time, may_see, require,
 from leaderboard.boards.reads import entries as table
 from leaderboard.boards.reads.ranking import ComparedBoard, Orders, Shared, load_boards, orders, shared
 from leaderboard.errors import NotFound
+from leaderboard.evaluations import reads
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.reads import (
-    EvaluationHeading,
-    closed_details,
-    evaluation_heading,
-    find_evaluation,
-    of_subset,
-)
 from leaderboard.evaluations.rules import OF_CAMPAIGN, OF_EVALUATION, ScoringSettings, Subset
 from leaderboard.judgments.models import Judgment, Query
 from leaderboard.numbers import counted, first_of
@@ -84,7 +78,7 @@ class BoardVersion:
 class BoardVersionsPage:
     """sets: those that this reader may see, the newest first."""
 
-    evaluation: EvaluationHeading
+    evaluation: reads.EvaluationHeading
     sets: tuple[BoardVersion, ...]
     several_sources: bool
 
@@ -136,7 +130,7 @@ def board_versions(
 
     An old one by which no run was ever scored had no board.
     """
-    evaluation = find_evaluation(session, actor, campaign_slug, slug)
+    evaluation = reads.find_evaluation(session, actor, campaign_slug, slug)
     scored = sa.exists().where(Scoring.scoring_set_id == ScoringSet.id, Scoring.state == State.SCORED)
     has_stood = ScoringSet.switched_at.is_not(None) & (ScoringSet.state.in_(STANDING) | scored)
     ends = replaced_beside(session, evaluation)
@@ -157,7 +151,7 @@ def board_versions(
         shown.append(time)
         last |= dict.fromkeys(lines, scoring_set)
     return BoardVersionsPage(
-        evaluation=evaluation_heading(evaluation, now),
+        evaluation=reads.evaluation_heading(evaluation, now),
         sets=tuple(reversed(shown)),
         several_sources=len({time.source for time in shown if time.current or time.beside}) > 1,
     )
@@ -289,7 +283,7 @@ class BoardDifference:
     column_before  what the measure of the table was called before: names hold the lowest relevant grade
     """
 
-    evaluation: EvaluationHeading
+    evaluation: reads.EvaluationHeading
     before: BoardVersion
     after: BoardVersion
     changes: tuple[str, ...]
@@ -337,7 +331,7 @@ class Agreement:
 class SourcesPage:
     """sources: the official one first."""
 
-    evaluation: EvaluationHeading
+    evaluation: reads.EvaluationHeading
     sources: tuple[BoardVersion, ...]
     columns: tuple[table.Column, ...]
     column: table.Column | None
@@ -357,7 +351,7 @@ def board_difference(
     measure: str | None = None,
 ) -> BoardDifference:
     """From the board by one set to that by another. Raises NotFound where one of them is not to be seen."""
-    evaluation = find_evaluation(session, actor, campaign_slug, slug)
+    evaluation = reads.find_evaluation(session, actor, campaign_slug, slug)
     sets = visible_sets(session, actor, evaluation, (before, after), now)
     earlier, later = (scoring_set for scoring_set, _ in sets)
     called = same_measures(earlier.settings, later.settings) or {name: name for name in later.settings.measures}
@@ -371,7 +365,7 @@ def board_difference(
     labels = _labels(session, evaluation, boards)
     names = _names(labels)
     return BoardDifference(
-        evaluation=evaluation_heading(evaluation, now),
+        evaluation=reads.evaluation_heading(evaluation, now),
         before=board_version(evaluation, earlier),
         after=board_version(evaluation, later),
         changes=differences(actor, evaluation, earlier, later, now),
@@ -394,8 +388,8 @@ def sources(
     session: Session, actor: Actor, campaign_slug: str, slug: str, now: dt.datetime, *, measure: str | None = None
 ) -> SourcesPage:
     """The boards by every source of judgments side by side. Raises NotAllowed while single queries are closed."""
-    evaluation = find_evaluation(session, actor, campaign_slug, slug)
-    require(may_see(actor, evaluation, Content.DETAILS, now), closed_details(evaluation))
+    evaluation = reads.find_evaluation(session, actor, campaign_slug, slug)
+    require(may_see(actor, evaluation, Content.DETAILS, now), reads.closed_details(evaluation))
     sets = sets_of(session, evaluation, ScoringSet.state.in_(STANDING))
     sets.sort(key=lambda scoring_set: (scoring_set.state is SetState.BESIDE, scoring_set.source))
     columns = table.columns_of(sets[0].settings) if sets else ()
@@ -413,7 +407,7 @@ def sources(
         for source, board, own in zip(versions[1:], boards[1:], compared[1:], strict=True)
     )
     return SourcesPage(
-        evaluation=evaluation_heading(evaluation, now),
+        evaluation=reads.evaluation_heading(evaluation, now),
         sources=versions,
         columns=columns,
         column=by,
@@ -497,7 +491,7 @@ def _rejudged(
     """
     if before.revision_id == after.revision_id or not may_see(actor, evaluation, Content.DETAILS, now):
         return None
-    known = sa.select(Query.id).where(*of_subset(evaluation.id, subset_seen(actor, evaluation, now)))
+    known = sa.select(Query.id).where(*reads.of_subset(evaluation.id, subset_seen(actor, evaluation, now)))
     was, now_is = (
         sa.func.max(sa.case((Judgment.revision_id == each.revision_id, Judgment.grade))) for each in (before, after)
     )

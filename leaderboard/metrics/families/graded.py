@@ -8,22 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from leaderboard.metrics import measure as metric_measure
 from leaderboard.metrics.families.binary import RANK, at_cutoffs
-from leaderboard.metrics.measure import (
-    COUNT,
-    JUDGED_ONLY,
-    REL,
-    Gains,
-    Measure,
-    Parameter,
-    Range,
-    TrecEval,
-    Value,
-    choice,
-    fraction,
-    measured,
-    read_value,
-)
 from leaderboard.metrics.ranking import Ranking, Setting, kept
 from leaderboard.metrics.segments import Bools, Floats, Ints, count, running, share, starts, total
 
@@ -40,7 +26,7 @@ class Gained(NamedTuple):
         return Gained(self.query[rows], self.rank[rows], self.gain[rows])
 
 
-def gain_of(grade: Ints, gain: str, gains: Gains | None) -> Floats:
+def gain_of(grade: Ints, gain: str, gains: metric_measure.Gains | None) -> Floats:
     """float64, the gain of each grade: the grade itself (linear) or 2^grade − 1 (exp), unless `gains` names another.
 
     A grade below 0 gains nothing.
@@ -53,7 +39,7 @@ def gain_of(grade: Ints, gain: str, gains: Gains | None) -> Floats:
 
 
 @kept
-def gained(ranking: Ranking, gain: str, gains: Gains | None) -> Gained:
+def gained(ranking: Ranking, gain: str, gains: metric_measure.Gains | None) -> Gained:
     """The run's hits with their gains, in rank order."""
     # A negative grade reads as 0 in gain_of, but must not take the gain that `gains` gives to grade 0.
     hits = np.flatnonzero(ranking.grade >= 0)
@@ -63,7 +49,7 @@ def gained(ranking: Ranking, gain: str, gains: Gains | None) -> Gained:
 
 
 @kept
-def ideal(ranking: Ranking, gain: str, gains: Gains | None) -> Gained:
+def ideal(ranking: Ranking, gain: str, gains: metric_measure.Gains | None) -> Gained:
     """All judged documents with a positive gain, each query's highest gains first."""
     judged = np.flatnonzero(ranking.judged_grade >= 0)
     values = gain_of(ranking.judged_grade[judged], gain, gains)
@@ -74,7 +60,9 @@ def ideal(ranking: Ranking, gain: str, gains: Gains | None) -> Gained:
     return Gained(query[positive], rank[positive], values[positive])
 
 
-def with_gain(ranking: Ranking, gains: Gains | None, gain: str = "linear", rel: int = 1, **_others: object) -> Bools:
+def with_gain(
+    ranking: Ranking, gains: metric_measure.Gains | None, gain: str = "linear", rel: int = 1, **_others: object
+) -> Bools:
     """bool[Q]: whether a document of the query is judged worth something: there is an ideal list."""
     if gain == "binary":
         return ranking.relevant(rel).judged > 0
@@ -83,7 +71,7 @@ def with_gain(ranking: Ranking, gains: Gains | None, gain: str = "linear", rel: 
 
 @kept
 def discounted(
-    ranking: Ranking, documents: Callable[..., Gained], gain: str, gains: Gains | None, discount: str
+    ranking: Ranking, documents: Callable[..., Gained], gain: str, gains: metric_measure.Gains | None, discount: str
 ) -> Gained:
     """Those of the run (`gained`) or of the judgments (`ideal`), over what the discount takes off at their ranks."""
     query, rank, gain_at = documents(ranking, gain, gains)
@@ -97,33 +85,33 @@ def summed(documents: Gained, cutoff: int | None, queries: int) -> Floats:
     return total(top.query, top.gain, queries)
 
 
-def span(_setting: Setting, measure: Measure) -> Range:
+def span(_setting: Setting, measure: metric_measure.Measure) -> metric_measure.Range:
     """0 and up, unless `gains` names a negative one."""
     gains = measure.arguments["gains"] or ()
     return (-np.inf if min((gain for _, gain in gains), default=0.0) < 0 else 0.0), np.inf
 
 
-def normalised_span(setting: Setting, measure: Measure) -> Range:
+def normalised_span(setting: Setting, measure: metric_measure.Measure) -> metric_measure.Range:
     """0 to 1, unless `gains` names a negative one."""
     return span(setting, measure)[0], 1.0
 
 
-def read_gains(text: str) -> dict[str, Value]:
+def read_gains(text: str) -> dict[str, metric_measure.Value]:
     """trec_eval's 1=3.5,2=9 as our gains."""
-    return {"gains": read_value("{" + text.replace("=", ":") + "}")}
+    return {"gains": metric_measure.read_value("{" + text.replace("=", ":") + "}")}
 
 
-GAIN = choice("gain", ("linear", "exp"), "the gain of grade g: g, or 2^g − 1")
-GAINS = Parameter("gains", "gains", "the gain of single grades, in place of what `gain` says")
-DISCOUNT = choice(
+GAIN = metric_measure.choice("gain", ("linear", "exp"), "the gain of grade g: g, or 2^g − 1")
+GAINS = metric_measure.Parameter("gains", "gains", "the gain of single grades, in place of what `gain` says")
+DISCOUNT = metric_measure.choice(
     "discount",
     ("log2", "jk"),
     "divide by log2(rank + 1); or, as Järvelin and Kekäläinen first did, by log2(rank) from rank 2 on",
 )
 
-graded = partial(measured, "Ranks, graded")
+graded = partial(metric_measure.measured, "Ranks, graded")
 of_gains = partial(graded, defined_where=with_gain)
-with_gains = partial(TrecEval, read=read_gains)
+with_gains = partial(metric_measure.TrecEval, read=read_gains)
 
 
 @of_gains(
@@ -132,13 +120,13 @@ with_gains = partial(TrecEval, read=read_gains)
     GAIN,
     GAINS,
     DISCOUNT,
-    JUDGED_ONLY,
+    metric_measure.JUDGED_ONLY,
     cutoff=RANK,
     span=normalised_span,
     trec_eval=(with_gains("ndcg"), at_cutoffs("ndcg_cut")),
 )
 def normalised_discounted_gain(
-    ranking: Ranking, gain: str, gains: Gains | None, discount: str, cutoff: int | None
+    ranking: Ranking, gain: str, gains: metric_measure.Gains | None, discount: str, cutoff: int | None
 ) -> Floats:
     """DCG as a share of the DCG of the best order of all judged documents.
 
@@ -182,7 +170,9 @@ def normalised_discounted_gain(
     unit="gain",
     trec_eval=with_gains("dcg"),
 )
-def discounted_gain(ranking: Ranking, gain: str, gains: Gains | None, discount: str, cutoff: int | None) -> Floats:
+def discounted_gain(
+    ranking: Ranking, gain: str, gains: metric_measure.Gains | None, discount: str, cutoff: int | None
+) -> Floats:
     """Gains in the first k ranks, each worth less the lower its rank.
 
     Formula: DCG@k = sum_{i=1}^{k} gain_i / log_2(i + 1)
@@ -220,12 +210,14 @@ def discounted_gain(ranking: Ranking, gain: str, gains: Gains | None, discount: 
     DISCOUNT,
     cutoff=RANK,
     of_judgments=True,
-    span=COUNT,
+    span=metric_measure.COUNT,
     unit="gain",
     direction="none",
     trec_eval=with_gains("ideal_dcg"),
 )
-def ideal_gain(ranking: Ranking, gain: str, gains: Gains | None, discount: str, cutoff: int | None) -> Floats:
+def ideal_gain(
+    ranking: Ranking, gain: str, gains: metric_measure.Gains | None, discount: str, cutoff: int | None
+) -> Floats:
     """DCG of the best order of all judged documents: the same for every run, and what nDCG divides by.
 
     Formula: IDCG@k = sum_{i=1}^{k} ideal_i / log_2(i + 1)
@@ -251,7 +243,7 @@ def ideal_gain(ranking: Ranking, gain: str, gains: Gains | None, discount: str, 
 
 
 @of_gains("NCG", "Normalised cumulated gain", GAIN, GAINS, cutoff=RANK, span=normalised_span)
-def normalised_gain(ranking: Ranking, gain: str, gains: Gains | None, cutoff: int | None) -> Floats:
+def normalised_gain(ranking: Ranking, gain: str, gains: metric_measure.Gains | None, cutoff: int | None) -> Floats:
     """CG as a share of the CG of the best order of all judged documents: recall with grades.
 
     Formula: NCG@k = CG@k / ICG@k
@@ -280,7 +272,7 @@ def normalised_gain(ranking: Ranking, gain: str, gains: Gains | None, cutoff: in
 
 
 @of_gains("CG", "Cumulated gain", GAIN, GAINS, cutoff=RANK, span=span, unit="gain")
-def cumulated_gain(ranking: Ranking, gain: str, gains: Gains | None, cutoff: int | None) -> Floats:
+def cumulated_gain(ranking: Ranking, gain: str, gains: metric_measure.Gains | None, cutoff: int | None) -> Floats:
     """The sum of the gains of the documents in the first k ranks.
 
     Formula: CG@k = sum_{i=1}^{k} gain_i
@@ -327,14 +319,14 @@ class RunningGain:
 
 
 @kept
-def running_gains(ranking: Ranking, gains: Gains | None) -> tuple[RunningGain, RunningGain]:
+def running_gains(ranking: Ranking, gains: metric_measure.Gains | None) -> tuple[RunningGain, RunningGain]:
     """The run's DCG and the ideal DCG, at any rank."""
     reached, best = (discounted(ranking, documents, "linear", gains, "log2") for documents in (gained, ideal))
     return RunningGain(reached, ranking.queries), RunningGain(best, ranking.queries)
 
 
 @of_gains("nDCGRel", "nDCG averaged over relevant documents", GAINS, trec_eval=with_gains("ndcg_rel"))
-def at_relevant(ranking: Ranking, gains: Gains | None) -> Floats:
+def at_relevant(ranking: Ranking, gains: metric_measure.Gains | None) -> Floats:
     """nDCG at the rank of each relevant document; those not retrieved count with the list's final nDCG.
 
     Formula: nDCGRel = (1 / R) · sum_{r} nDCG@rank_r
@@ -366,8 +358,8 @@ def at_relevant(ranking: Ranking, gains: Gains | None) -> Floats:
     return np.where(summed > 0, share(summed, relevant), 0.0)
 
 
-@graded("RnDCG", "nDCG averaged over grade levels", REL, GAINS, trec_eval=with_gains("Rndcg"))
-def at_levels(ranking: Ranking, rel: int, gains: Gains | None) -> Floats:
+@graded("RnDCG", "nDCG averaged over grade levels", metric_measure.REL, GAINS, trec_eval=with_gains("Rndcg"))
+def at_levels(ranking: Ranking, rel: int, gains: metric_measure.Gains | None) -> Floats:
     """nDCG at the ranks where the ideal list passes from one grade to the next, and at the end of the list.
 
     Formula: RnDCG = mean_{k ∈ K} nDCG@k
@@ -402,7 +394,7 @@ def at_levels(ranking: Ranking, rel: int, gains: Gains | None) -> Floats:
 
 
 @of_gains("G", "Normalised gain", GAINS, trec_eval=with_gains("G"))
-def normalised_gain_variant(ranking: Ranking, gains: Gains | None) -> Floats:
+def normalised_gain_variant(ranking: Ranking, gains: metric_measure.Gains | None) -> Floats:
     """Gains discounted by how far the list lags behind the ideal one, not by rank.
 
     Formula: G = (sum_{i} gain_i / log_2(2 + c_i − g_i)) / (sum_{i} ideal_i)
@@ -435,7 +427,7 @@ def normalised_gain_variant(ranking: Ranking, gains: Gains | None) -> Floats:
     )
 
 
-@graded("binG", "Binary normalised gain", REL, trec_eval="binG")
+@graded("binG", "Binary normalised gain", metric_measure.REL, trec_eval="binG")
 def binary_gain(ranking: Ranking, rel: int) -> Floats:
     """G with gains of 0 and 1: each relevant document discounted by the others ranked before it.
 
@@ -465,8 +457,8 @@ def binary_gain(ranking: Ranking, rel: int) -> Floats:
 @graded(
     "Compat",
     "Compatibility",
-    fraction("p", 0.95, "how much the ranks further down count"),
-    choice("normalize", ("True", "False"), "whether the ideal list itself reaches 1 although it ends"),
+    metric_measure.fraction("p", 0.95, "how much the ranks further down count"),
+    metric_measure.choice("normalize", ("True", "False"), "whether the ideal list itself reaches 1 although it ends"),
 )
 def compatibility(ranking: Ranking, p: float, normalize: str) -> Floats:
     """Rank-biased overlap of the list with the ideal list that is nearest to it.

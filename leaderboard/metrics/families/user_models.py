@@ -15,21 +15,9 @@ from typing import Any
 
 import numpy as np
 
+from leaderboard.metrics import measure as metric_measure
 from leaderboard.metrics.families.binary import RANK, RANK_NEEDED
 from leaderboard.metrics.families.graded import GAINS, Gained, gained, graded, read_gains, summed, with_gain
-from leaderboard.metrics.measure import (
-    GRADE_LIMIT,
-    REL,
-    Gains,
-    Parameter,
-    TrecEval,
-    Value,
-    choice,
-    fraction,
-    measured,
-    only_one_of,
-    read_value,
-)
 from leaderboard.metrics.ranking import Ranking, Setting, kept
 from leaderboard.metrics.segments import Bools, Floats, running, share, total
 
@@ -43,26 +31,26 @@ def powers(ranking: Ranking, p: float) -> Floats:
     return np.cumprod(np.concatenate(([1.0], np.full(longest, p))), dtype=np.float64)
 
 
-def read_pairs(text: str) -> dict[str, Value]:
+def read_pairs(text: str) -> dict[str, metric_measure.Value]:
     """trec_eval's p=0.8,1=0.5 as our p and gains."""
     pairs = dict(part.split("=") for part in text.split(","))
-    values = {"p": read_value(pairs.pop("p"))} if "p" in pairs else {}
+    values = {"p": metric_measure.read_value(pairs.pop("p"))} if "p" in pairs else {}
     return values | (read_gains(",".join(map("=".join, pairs.items()))) if pairs else {})
 
 
-def gains_only_scaled(arguments: Mapping[str, Value]) -> str | None:
+def gains_only_scaled(arguments: Mapping[str, metric_measure.Value]) -> str | None:
     """With binary gains every relevant document is worth 1, whatever `gains` says."""
     is_unused = arguments.get("gains") is not None and arguments.get("gain") != "scaled"
     return "gains says what grades are worth, so it goes with gain=scaled only" if is_unused else None
 
 
-@measured(
+@metric_measure.measured(
     "Ranks, binary",
     "RBP",
     "Rank-biased precision",
-    REL,
-    fraction("p", 0.8, PERSISTENCE),
-    choice(
+    metric_measure.REL,
+    metric_measure.fraction("p", 0.8, PERSISTENCE),
+    metric_measure.choice(
         "gain",
         ("binary", "scaled"),
         "1 for a relevant document, or its grade over the query's highest (then rel does not matter)",
@@ -71,10 +59,10 @@ def gains_only_scaled(arguments: Mapping[str, Value]) -> str | None:
     cutoff=RANK,
     defined_where=with_gain,
     check=gains_only_scaled,
-    trec_eval=TrecEval("rbp", given=(("p", 0.9), ("gain", "scaled")), read=read_pairs),
+    trec_eval=metric_measure.TrecEval("rbp", given=(("p", 0.9), ("gain", "scaled")), read=read_pairs),
 )
 def rank_biased_precision(
-    ranking: Ranking, rel: int, p: float, gain: str, gains: Gains | None, cutoff: int | None
+    ranking: Ranking, rel: int, p: float, gain: str, gains: metric_measure.Gains | None, cutoff: int | None
 ) -> Floats:
     """What a reader gains on average who goes on from rank to rank with probability p.
 
@@ -110,7 +98,7 @@ def rank_biased_precision(
     return (1.0 - p) * total(top.query, top.gain * powers(ranking, p)[top.rank - 1], ranking.queries)
 
 
-def largest(ranking: Ranking, gains: Gains | None) -> Floats:
+def largest(ranking: Ranking, gains: metric_measure.Gains | None) -> Floats:
     """float64[Q]: the largest gain of a query's judged documents, or that `gains` names."""
     values = np.full(ranking.queries, max((gain for _, gain in gains or ()), default=0.0))
     unmapped = ~np.isin(ranking.judged_grade, [grade for grade, _ in gains or ()])
@@ -118,14 +106,14 @@ def largest(ranking: Ranking, gains: Gains | None) -> Floats:
     return values
 
 
-@measured(
+@metric_measure.measured(
     "Ranks, incomplete judgments",
     "RBPResidual",
     "Residual of rank-biased precision",
-    fraction("p", 0.9, PERSISTENCE),
+    metric_measure.fraction("p", 0.9, PERSISTENCE),
     defined_where=None,
     direction="lower",
-    trec_eval=TrecEval("rbp_resid", read=read_pairs),
+    trec_eval=metric_measure.TrecEval("rbp_resid", read=read_pairs),
 )
 def residual(ranking: Ranking, p: float) -> Floats:
     """How much higher RBP could be if every unjudged document were relevant.
@@ -169,10 +157,12 @@ def grade_above(setting: Setting, arguments: Mapping[str, Any]) -> str | None:
 @graded(
     "ERR",
     "Expected reciprocal rank",
-    Parameter("gmax", "int", "the highest grade that there can be", 4, low=1, high=GRADE_LIMIT),
-    Parameter("max", "choice", "data: gmax is the highest grade of the evaluation", choices=("data",)),
+    metric_measure.Parameter(
+        "gmax", "int", "the highest grade that there can be", 4, low=1, high=metric_measure.GRADE_LIMIT
+    ),
+    metric_measure.Parameter("max", "choice", "data: gmax is the highest grade of the evaluation", choices=("data",)),
     cutoff=RANK,
-    check=only_one_of("gmax", "max"),
+    check=metric_measure.only_one_of("gmax", "max"),
     refuse=grade_above,
 )
 def expected_reciprocal_rank(ranking: Ranking, gmax: int, max: str | None, cutoff: int | None) -> Floats:  # noqa: A002  # as in ERR(max=data)
@@ -210,7 +200,7 @@ def expected_reciprocal_rank(ranking: Ranking, gmax: int, max: str | None, cutof
     return summed(worth, cutoff, ranking.queries)
 
 
-@graded("ADR", "Average dynamic recall", REL)
+@graded("ADR", "Average dynamic recall", metric_measure.REL)
 def average_dynamic_recall(ranking: Ranking, rel: int) -> Floats:
     """Recall at each rank against the documents that the ideal list could have shown by then.
 
@@ -243,11 +233,13 @@ def average_dynamic_recall(ranking: Ranking, rel: int) -> Floats:
 
 DEPTH = 1000  # ranks that the reader may look at; what a list lacks of them gains nothing (cwl_eval's default)
 ROWS = 256  # queries at a time: a table of 2 MB
-MIN_REL = Parameter("min_rel", "int", "the grade up to which nothing is gained", 0, low=0, high=GRADE_LIMIT - 1)
+MIN_REL = metric_measure.Parameter(
+    "min_rel", "int", "the grade up to which nothing is gained", 0, low=0, high=metric_measure.GRADE_LIMIT - 1
+)
 FROM_THERE = "the grade from which on 1 is gained; the evaluation's highest grade unless given"
-MAX_REL = Parameter("max_rel", "int", FROM_THERE, low=1, high=GRADE_LIMIT)
-WANTED = Parameter("T", "float", "the gain that the reader wants in all", 1.0, low=0.0, above=True)
-PATIENCE = fraction("p", 0.9, "the probability of going on where nothing is gained")
+MAX_REL = metric_measure.Parameter("max_rel", "int", FROM_THERE, low=1, high=metric_measure.GRADE_LIMIT)
+WANTED = metric_measure.Parameter("T", "float", "the gain that the reader wants in all", 1.0, low=0.0, above=True)
+PATIENCE = metric_measure.fraction("p", 0.9, "the probability of going on where nothing is gained")
 
 
 def with_player_gain(ranking: Ranking, min_rel: int, **_others: object) -> Bools:
@@ -255,7 +247,7 @@ def with_player_gain(ranking: Ranking, min_rel: int, **_others: object) -> Bools
     return ranking.relevant(min_rel + 1).judged > 0
 
 
-def rising(arguments: Mapping[str, Value]) -> str | None:
+def rising(arguments: Mapping[str, metric_measure.Value]) -> str | None:
     """Gains lie between two grades, so these must be two."""
     low, high = arguments.get("min_rel") or 0, arguments.get("max_rel")
     if isinstance(low, int) and isinstance(high, int) and high <= low:
@@ -275,7 +267,7 @@ player = partial(graded, defined_where=with_player_gain, check=rising, refuse=no
 
 
 def expected_gain(
-    *named: Any, cutoff: Parameter | None = None
+    *named: Any, cutoff: metric_measure.Parameter | None = None
 ) -> Callable[[Callable[..., Floats]], Callable[..., Floats]]:
     """The measure, float64[Q] in [0, 1], that is the expected gain of a document that a reader looks at.
 

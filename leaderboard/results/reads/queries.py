@@ -24,15 +24,7 @@ from leaderboard.evaluations.rules import Judging, ScoringSettings, Subset
 from leaderboard.judgments.models import Judgment, Query
 from leaderboard.metrics import Floats
 from leaderboard.numbers import read_whole
-from leaderboard.results.reads.run import (
-    QuerySpread,
-    columns_over,
-    less,
-    load_slices,
-    load_vectors,
-    spread_of,
-    value_in,
-)
+from leaderboard.results.reads import run as result_run
 from leaderboard.scoring import ReturnedBy, returned, returned_by
 from leaderboard.store import RankedList, RunStore
 from leaderboard.submissions.reads.status import find_scored, label_of
@@ -142,9 +134,9 @@ def query_list(
         columns = table.per_query_columns(scoring_set)
         by = table.pick(columns, view.measure)
         entries = load_standing(session, actor, evaluation, now, by)
-        vectors = load_vectors(session, [entry.scoring_id for entry in entries], [by.name], subset)
+        vectors = result_run.load_vectors(session, [entry.scoring_id for entry in entries], [by.name], subset)
         with_values = [entry for entry in entries if entry.scoring_id in vectors]
-        spread = spread_of([vectors[entry.scoring_id][by.name] for entry in with_values], by)
+        spread = result_run.spread_of([vectors[entry.scoring_id][by.name] for entry in with_values], by)
         called = table.disambiguate(entry.system for entry in with_values)
         names = [called[entry.system.id] for entry in with_values]
         relevant = relevant_documents(session, scoring_set)
@@ -199,12 +191,14 @@ def query(
     entries = load_standing(session, actor, evaluation, now, table.column(scoring_set.primary_measure), show)
     entries.sort(key=lambda entry: (entry.system.name.casefold(), entry.submission_id))
     scorings = [entry.scoring_id for entry in entries]
-    sorted_by = load_slices(session, scorings, [by.name], subset, row.position)
+    sorted_by = result_run.load_slices(session, scorings, [by.name], subset, row.position)
     ends = [value for value in sorted_by.values() if value is not None]
     entries = by.sort(entries, lambda entry: sorted_by.get((entry.scoring_id, by.name)), view.sort.startswith("-"))
     shown, paging = table.paged(entries, view.page if len(entries) > table.WHOLE else None, table.ROWS)
     names = [each.name for each in columns]
-    values = sorted_by | load_slices(session, [entry.scoring_id for entry in shown], names, subset, row.position)
+    values = sorted_by | result_run.load_slices(
+        session, [entry.scoring_id for entry in shown], names, subset, row.position
+    )
     relevant = relevant_documents(session, scoring_set, row.id).get(row.id, 0)
     previous, following = neighbours(session, row, subset)
     return QueryPage(
@@ -224,10 +218,10 @@ def query(
     )
 
 
-def _summary(heading: QueryHeading, spread: QuerySpread, names: Sequence[str]) -> QuerySummary:
+def _summary(heading: QueryHeading, spread: result_run.QuerySpread, names: Sequence[str]) -> QuerySummary:
     """names: of the systems that the spread is over."""
     at = heading.position
-    median, best, worst = (value_in(values, at) for values in (spread.median, spread.best, spread.worst))
+    median, best, worst = (result_run.value_in(values, at) for values in (spread.median, spread.best, spread.worst))
     return QuerySummary(heading, median, best, worst, "" if best is None else names[spread.first[at]])
 
 
@@ -352,7 +346,7 @@ def ranked_list(
     judgments = may_see(actor, evaluation, Content.JUDGMENTS, now, run.team_id)
     missed = sorted((grade, document) for document, grade in relevant.items() if document not in documents)
     columns = table.per_query_columns(scoring_set)
-    values = load_slices(session, [scoring.id], [column.name for column in columns], subset, query.position)
+    values = result_run.load_slices(session, [scoring.id], [column.name for column in columns], subset, query.position)
     shown, paging = table.paged(lines, page, DOCUMENTS)
     complete = scoring_set.settings.judging is Judging.COMPLETE
     previous, following = neighbours(session, query, subset)
@@ -538,7 +532,7 @@ def _compared(
     chosen = table.pick(table.per_query_columns(disclosure.scoring_set), view.measure)
     known = headings.queries_of_subset(session, disclosure.scoring_set, Subset.ALL, texts)
     scorings = [entry.scoring_id for entry in entries]
-    vectors = load_vectors(session, scorings, [*settings.measures, *settings.kept], disclosure.subset)
+    vectors = result_run.load_vectors(session, scorings, [*settings.measures, *settings.kept], disclosure.subset)
     positions = {query.external_id: query.position for query in known if query.position < settings.queries}
     order = [positions[query] for query in metrics.query_order(positions)]
     values = [vectors.get(each, {}) for each in scorings]
@@ -589,7 +583,7 @@ def _pair(
     name: str, settings: ScoringSettings, values: Sequence[dict[str, Floats]], order: Sequence[int]
 ) -> Pair | None:
     """What the measure is aggregated from, of both runs, in the order in which values are added up."""
-    mine, theirs = (columns_over(metrics.parse(name), own, order, settings) for own in values)
+    mine, theirs = (result_run.columns_over(metrics.parse(name), own, order, settings) for own in values)
     return None if mine is None or theirs is None else (mine, theirs)
 
 
@@ -607,7 +601,7 @@ def _contributions(by: table.Column, pair: Pair) -> list[Floats]:
 
 def _beside(by: table.Column, entries: Sequence[table.Entry], pair: Pair | None) -> MeasureBeside:
     first, second = (entry.figure(by.name) for entry in entries)
-    return MeasureBeside(by, first, second, less(first.mean, second.mean), _effects(by, pair))
+    return MeasureBeside(by, first, second, result_run.less(first.mean, second.mean), _effects(by, pair))
 
 
 def _compared_queries(
@@ -615,9 +609,9 @@ def _compared_queries(
 ) -> tuple[ComparedQuery, ...]:
     rows = []
     for query in known:
-        mine, theirs = value_in(first, query.position), value_in(second, query.position)
+        mine, theirs = result_run.value_in(first, query.position), result_run.value_in(second, query.position)
         judged = query.best_grade is not None or settings.judging is Judging.COMPLETE
         counted = not query.excluded and judged and not (mine is None and theirs is None)
-        more = {"counted": counted, "first": mine, "second": theirs, "difference": less(mine, theirs)}
+        more = {"counted": counted, "first": mine, "second": theirs, "difference": result_run.less(mine, theirs)}
         rows.append(snapshot(ComparedQuery, query, tags=tuple(query.tags), **more))
     return tuple(rows)

@@ -18,41 +18,22 @@ from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, Content, may_see, submission_refusal, subset_seen
 from leaderboard.db import snapshot
+from leaderboard.evaluations import reads
 from leaderboard.evaluations.models import Acceptance, Agreement, Evaluation
-from leaderboard.evaluations.reads import (
-    EvaluationHeading,
-    collection_list,
-    evaluation_heading,
-    file_rules,
-    find_evaluation,
-    form_fields,
-    measures_of_returned,
-    of_subset,
-    standing_agreements,
-)
 from leaderboard.evaluations.rules import FormField, Split, Subset, is_late
 from leaderboard.formats import NO_RULES, FileRules, Run, RunRules
 from leaderboard.judgments.models import Judgment, Query
 from leaderboard.scoring import ranked_lines
+from leaderboard.submissions import rules as submission_rules
 from leaderboard.submissions.models import Arrival, Participation, PersonalUse, Submission
 from leaderboard.submissions.reads.selection import scored_runs
-from leaderboard.submissions.rules import (
-    Checked,
-    Expected,
-    Quota,
-    RunChoice,
-    SystemKind,
-    day_of,
-    selected_runs,
-    start_of,
-)
 from leaderboard.teams.models import Membership, System, Team
 from leaderboard.worker.reads import current_set
 
 
 def quotas_of(
     session: Session, evaluation: Evaluation, team_ids: Sequence[int], user_id: int | None, now: dt.datetime
-) -> tuple[dict[int, Quota], Quota]:
+) -> tuple[dict[int, submission_rules.Quota], submission_rules.Quota]:
     """What each team has used of the evaluation's quotas, and one person over all of their teams.
 
     user_id  None: the command line, which is no person: nothing bounds it, and files that arrive, or are not checked
@@ -71,7 +52,7 @@ def _quotas(
     *,
     pending: bool,
     of_person: bool = False,
-) -> dict[int, Quota]:
+) -> dict[int, submission_rules.Quota]:
     """pending: files that arrive, or are not checked yet, count too. They are looked up first: one that takes its
     next step meanwhile is counted twice then, never missed.
     """
@@ -86,17 +67,17 @@ def _quotas(
             sender,
             ids,
             Submission.evaluation_id == evaluation.id,
-            Submission.received_at >= start_of(day_of(now)),
+            Submission.received_at >= submission_rules.start_of(submission_rules.day_of(now)),
             Submission.charged.is_(True),
             Submission.scored_at.is_(None),
         )
     own = table.evaluation_id == evaluation.id, getattr(table, key).in_(ids)
     rows = {getattr(row, key): row for row in session.scalars(sa.select(table).where(*own))}
-    today, quotas = day_of(now), {}
+    today, quotas = submission_rules.day_of(now), {}
     for number in ids:
         row = rows.get(number) or table(day=today, used=0, used_today=0, rejected_today=0)
         is_of_today = row.day == today
-        quotas[number] = Quota(
+        quotas[number] = submission_rules.Quota(
             daily=evaluation.daily_quota,
             used_today=row.used_today * is_of_today,
             total=evaluation.total_quota,
@@ -104,7 +85,7 @@ def _quotas(
             rejected_today=row.rejected_today * is_of_today,
             unchecked_today=unchecked.get(number, 0),
             arriving=arriving.get(number, 0),
-            resets_at=start_of(today + dt.timedelta(days=1)),
+            resets_at=submission_rules.start_of(today + dt.timedelta(days=1)),
             of_person=of_person,
         )
     return quotas
@@ -123,8 +104,8 @@ READY = 3  # evaluations whose rules are kept ready; a list of documents may tak
 class Checking:
     """The page of a check. rules_in_words: what the organisers ask of the file, a sentence each."""
 
-    evaluation: EvaluationHeading
-    expected: Expected
+    evaluation: reads.EvaluationHeading
+    expected: submission_rules.Expected
     rules_in_words: tuple[str, ...]
 
 
@@ -134,14 +115,14 @@ _LOCK = threading.Lock()
 
 
 def _ready_rules(session: Session, evaluation: Evaluation, queries: tuple[str, ...]) -> RunRules | None:
-    rules = file_rules(evaluation)
+    rules = reads.file_rules(evaluation)
     if rules == NO_RULES:
         return None
     key = evaluation.id, rules, queries
     with _LOCK:
         ready = _READY.pop(key, None)
         if ready is None:
-            ready = RunRules(rules, queries, collection_list(session, evaluation.id) if rules.documents else None)
+            ready = RunRules(rules, queries, reads.collection_list(session, evaluation.id) if rules.documents else None)
         _READY[key] = ready
         if len(_READY) > READY:
             del _READY[next(iter(_READY))]
@@ -150,14 +131,14 @@ def _ready_rules(session: Session, evaluation: Evaluation, queries: tuple[str, .
 
 def checking(session: Session, actor: Actor, campaign_slug: str, slug: str, now: dt.datetime) -> Checking:
     """Raises NotFound."""
-    evaluation = find_evaluation(session, actor, campaign_slug, slug)
+    evaluation = reads.find_evaluation(session, actor, campaign_slug, slug)
     expected = expected_of(session, actor, evaluation, now)
-    return Checking(evaluation_heading(evaluation, now), expected, file_rules(evaluation).in_words)
+    return Checking(reads.evaluation_heading(evaluation, now), expected, reads.file_rules(evaluation).in_words)
 
 
 def expected_of(
     session: Session, actor: Actor, evaluation: Evaluation, now: dt.datetime, *, to_submit: bool = False
-) -> Expected:
+) -> submission_rules.Expected:
     """What the evaluation expects of a run, as far as `actor` may know.
 
     to_submit  hold the run against all its queries, hidden ones too, as the worker will: only where a run is submitted,
@@ -166,21 +147,21 @@ def expected_of(
     """
     seen = subset_seen(actor, evaluation, now)
     columns, own = sa.select(Query.external_id, Query.split, Query.excluded_at), Query.evaluation_id == evaluation.id
-    queries = session.execute(columns.where(*of_subset(evaluation.id, seen)).order_by(Query.position)).all()
+    queries = session.execute(columns.where(*reads.of_subset(evaluation.id, seen)).order_by(Query.position)).all()
     shown = tuple(name for name, split, excluded in queries if split is Split.SHOWN and not excluded)
     allowed = None
     if to_submit or seen is Subset.ALL:  # as long as there are none, that says nothing of any run
         allowed = frozenset(session.scalars(sa.select(Query.external_id).where(own))) or None
     refused = "" if to_submit else _refused_now(session, actor, evaluation, now)
-    return Expected(
+    return submission_rules.Expected(
         evaluation_id=evaluation.id,
         queries=tuple(name for name, _, excluded in queries if not excluded),
         excluded=tuple(name for name, _, excluded in queries if excluded),
         allowed=allowed,
         verdict_only=to_submit and seen is not Subset.ALL,
         rules=_ready_rules(session, evaluation, shown),
-        returned_by=measures_of_returned(evaluation.campaign),
-        fields=() if to_submit else form_fields(evaluation),
+        returned_by=reads.measures_of_returned(evaluation.campaign),
+        fields=() if to_submit else reads.form_fields(evaluation),
         refused_now=refused,
         late_now=not (to_submit or refused) and is_late(evaluation, now, now),
     )
@@ -201,12 +182,12 @@ def _refused_now(session: Session, actor: Actor, evaluation: Evaluation, now: dt
 def completed(
     session: Session,
     actor: Actor,
-    checked: Checked,
+    checked: submission_rules.Checked,
     run: Run | None,
     text_sha256: str,
     teams: Collection[int],
     now: dt.datetime,
-) -> Checked:
+) -> submission_rules.Checked:
     """The check with what is on record: what is judged, and whether it was sent before.
 
     teams  whose submissions are looked through for the same text
@@ -225,7 +206,7 @@ def _judged(session: Session, actor: Actor, evaluation: Evaluation, run: Run, no
     scoring_set = current_set(session, evaluation.id)
     if scoring_set is None:
         return None
-    of_reader = of_subset(evaluation.id, subset_seen(actor, evaluation, now))
+    of_reader = reads.of_subset(evaluation.id, subset_seen(actor, evaluation, now))
     judged: dict[str, set[str]] = {}
     for query, name in session.execute(
         sa.select(Query.external_id, Judgment.document)
@@ -265,7 +246,7 @@ class TeamSubmitting:
     slug: str
     name: str
     systems: tuple[OwnSystem, ...]
-    quota: Quota
+    quota: submission_rules.Quota
     primary: str
 
 
@@ -294,11 +275,11 @@ class Submitting:
     returned_by  measures of the campaign that count what was returned, for which θ is asked; empty where none does
     """
 
-    evaluation: EvaluationHeading
-    run_choice: RunChoice
+    evaluation: reads.EvaluationHeading
+    run_choice: submission_rules.RunChoice
     closed: str | None
     teams: tuple[TeamSubmitting, ...]
-    personal: Quota
+    personal: submission_rules.Quota
     fields: tuple[FormField, ...]
     from_metadata: tuple[FormField, ...]
     agreements: tuple[AskedAgreement, ...]
@@ -312,7 +293,7 @@ class Submitting:
         return tuple(team for team in self.teams if team.quota.left != 0) if self.personal.left != 0 else ()
 
     @property
-    def quotas(self) -> tuple[Quota, ...]:
+    def quotas(self) -> tuple[submission_rules.Quota, ...]:
         """Those that bound the reader: of each team, and their own."""
         return (*(team.quota for team in self.teams), self.personal)
 
@@ -326,18 +307,22 @@ def submitting(
     session: Session, actor: Actor, campaign_slug: str, evaluation_slug: str, now: dt.datetime
 ) -> Submitting:
     """Raises NotFound when there is no such evaluation."""
-    evaluation = find_evaluation(session, actor, campaign_slug, evaluation_slug)
+    evaluation = reads.find_evaluation(session, actor, campaign_slug, evaluation_slug)
     teams = session.scalars(
         sa.select(Team).join(Membership).where(Membership.user_id == actor.user_id).order_by(Team.name, Team.id)
     ).all()
     ids = [team.id for team in teams]
-    systems, rules, asked = _systems(session, evaluation, ids), file_rules(evaluation), form_fields(evaluation)
+    systems, rules, asked = (
+        _systems(session, evaluation, ids),
+        reads.file_rules(evaluation),
+        reads.form_fields(evaluation),
+    )
     quotas, personal = quotas_of(session, evaluation, ids, actor.user_id, now)
     entered = Participation.evaluation_id == evaluation.id, Participation.team_id.in_(ids)
     primaries = sa.select(Submission).join(Participation, Participation.primary_submission_id == Submission.id)
     primary = {run.team_id: run.name for run in session.scalars(primaries.where(*entered))}
     return Submitting(
-        evaluation=evaluation_heading(evaluation, now),
+        evaluation=reads.evaluation_heading(evaluation, now),
         run_choice=evaluation.campaign.run_choice,
         closed=submission_refusal(evaluation, now, now),
         teams=tuple(
@@ -356,7 +341,7 @@ def submitting(
         agreements=_agreements(session, actor, evaluation),
         rules=rules,
         rules_in_words=rules.in_words,
-        returned_by=measures_of_returned(evaluation.campaign),
+        returned_by=reads.measures_of_returned(evaluation.campaign),
     )
 
 
@@ -366,7 +351,7 @@ def _agreements(session: Session, actor: Actor, evaluation: Evaluation) -> tuple
     ids, keys = {agreement.id for agreement in before}, {agreement.key for agreement in before}
     return tuple(
         snapshot(AskedAgreement, agreement, again=agreement.key in keys)
-        for agreement in standing_agreements(session, evaluation.id).values()
+        for agreement in reads.standing_agreements(session, evaluation.id).values()
         if agreement.id not in ids
     )
 
@@ -374,14 +359,14 @@ def _agreements(session: Session, actor: Actor, evaluation: Evaluation) -> tuple
 def _systems(session: Session, evaluation: Evaluation, team_ids: list[int]) -> dict[int, tuple[OwnSystem, ...]]:
     """The systems of each team that its members may submit runs of."""
     choice = evaluation.campaign.run_choice
-    is_chosen = choice is RunChoice.PRIMARY
+    is_chosen = choice is submission_rules.RunChoice.PRIMARY
     of_teams = Submission.evaluation_id == evaluation.id, Submission.team_id.in_(team_ids), ~Submission.late
     runs = chain.from_iterable(scored_runs(session, *of_teams).values()) if is_chosen else ()
-    standing = {run.system_id: run for run in selected_runs(runs, choice, lambda _: None, "none")}
+    standing = {run.system_id: run for run in submission_rules.selected_runs(runs, choice, lambda _: None, "none")}
     systems: dict[int, tuple[OwnSystem, ...]] = {}
     for system in session.scalars(
         sa.select(System)
-        .where(System.team_id.in_(team_ids), System.kind != SystemKind.BASELINE)
+        .where(System.team_id.in_(team_ids), System.kind != submission_rules.SystemKind.BASELINE)
         .order_by(System.name, System.id)
     ):
         run = standing.get(system.id)

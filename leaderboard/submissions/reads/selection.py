@@ -15,18 +15,8 @@ from sqlalchemy.orm import Session
 from leaderboard.access import Actor, may_change_standing
 from leaderboard.boards.models import Standing
 from leaderboard.evaluations.models import Evaluation
+from leaderboard.submissions import rules
 from leaderboard.submissions.models import Participation, Submission
-from leaderboard.submissions.rules import (
-    STANDING,
-    WITHDRAWN,
-    Designation,
-    RunChoice,
-    ScoredRun,
-    SetState,
-    State,
-    SystemKind,
-    selected_run,
-)
 from leaderboard.teams.models import System
 from leaderboard.worker.models import Scoring, ScoringSet
 from leaderboard.worker.reads import IS_CURRENT
@@ -34,7 +24,7 @@ from leaderboard.worker.reads import IS_CURRENT
 Columns = TypeVarTuple("Columns")
 
 # Condition on scorings and their sets: whose figures boards show, or will, or showed where an import comes from.
-IS_WANTED = sa.or_(ScoringSet.state != SetState.SUPERSEDED, Scoring.of_the_past)
+IS_WANTED = sa.or_(ScoringSet.state != rules.SetState.SUPERSEDED, Scoring.of_the_past)
 
 # Condition on participations and submissions: of the run's team in its evaluation.
 ITS_TEAMS_PART = sa.and_(
@@ -53,11 +43,11 @@ def lost_in() -> sa.Select[Scoring]:
     shown, current = sa.orm.aliased(Scoring), sa.orm.aliased(ScoringSet)
     other, entered = sa.orm.aliased(Scoring), sa.orm.aliased(Submission)
     balance = (  # scored runs, less those with a damaged file
-        sa.select(sa.func.coalesce(sa.func.sum(sa.case((other.state == State.SCORED, 1), else_=-1)), 0))
+        sa.select(sa.func.coalesce(sa.func.sum(sa.case((other.state == rules.State.SCORED, 1), else_=-1)), 0))
         .join(entered, entered.id == other.submission_id)
         .where(
             other.scoring_set_id == Scoring.scoring_set_id,
-            sa.or_(other.state == State.SCORED, sa.and_(other.state == State.FAILED, other.damaged)),
+            sa.or_(other.state == rules.State.SCORED, sa.and_(other.state == rules.State.FAILED, other.damaged)),
             on_boards(entered),
         )
         .correlate(Scoring)
@@ -68,8 +58,8 @@ def lost_in() -> sa.Select[Scoring]:
         .join(current, current.id == shown.scoring_set_id)
         .where(
             shown.submission_id == Scoring.submission_id,
-            shown.state == State.SCORED,
-            current.state.in_(STANDING),
+            shown.state == rules.State.SCORED,
+            current.state.in_(rules.STANDING),
             current.source == ScoringSet.source,
         )
         .correlate(Scoring, ScoringSet)
@@ -80,7 +70,7 @@ def lost_in() -> sa.Select[Scoring]:
         .join(Submission)
         .where(
             Scoring.scoring_set_id == ScoringSet.id,
-            Scoring.state == State.FAILED,
+            Scoring.state == rules.State.FAILED,
             sa.or_(~Scoring.damaged, balance < 0),
             on_boards(),
             has_figures,
@@ -91,7 +81,9 @@ def lost_in() -> sa.Select[Scoring]:
 
 def with_current_scoring(statement: sa.Select[*Columns]) -> sa.Select[*Columns]:
     """A statement on submissions, joined to the scoring of each in its evaluation's current set; NULL without one."""
-    is_current = sa.and_(ScoringSet.evaluation_id == Submission.evaluation_id, ScoringSet.state == SetState.CURRENT)
+    is_current = sa.and_(
+        ScoringSet.evaluation_id == Submission.evaluation_id, ScoringSet.state == rules.SetState.CURRENT
+    )
     is_its = sa.and_(Scoring.submission_id == Submission.id, Scoring.scoring_set_id == ScoringSet.id)
     return statement.outerjoin(ScoringSet, is_current).outerjoin(Scoring, is_its)
 
@@ -99,9 +91,9 @@ def with_current_scoring(statement: sa.Select[*Columns]) -> sa.Select[*Columns]:
 # The state of a submission in one word: withdrawn, hidden or disqualified, or else that of its scoring. Without one,
 # because nothing is judged yet, it counts as queued.
 SHOWN_STATE: sa.ColumnElement[str] = sa.case(
-    (Submission.withdrawn_at.is_not(None), sa.literal_column(f"'{WITHDRAWN}'")),
+    (Submission.withdrawn_at.is_not(None), sa.literal_column(f"'{rules.WITHDRAWN}'")),
     (Submission.ruling.is_not(None), sa.cast(Submission.ruling, sa.String)),
-    else_=sa.func.coalesce(sa.cast(Scoring.state, sa.String), sa.literal_column(f"'{State.QUEUED}'")),
+    else_=sa.func.coalesce(sa.cast(Scoring.state, sa.String), sa.literal_column(f"'{rules.State.QUEUED}'")),
 )
 
 
@@ -118,7 +110,7 @@ def on_boards(submission: Any = Submission, at: Any = None) -> sa.ColumnElement[
 
 def has_its_place(scoring: Any = Scoring, submission: Any = Submission, at: Any = None) -> sa.ColumnElement[bool]:
     """Condition on scorings and their submissions: scored, and on boards or keeping its place. at: as `on_boards`."""
-    return sa.and_(scoring.state == State.SCORED, sa.or_(on_boards(submission, at), submission.holds_place))
+    return sa.and_(scoring.state == rules.State.SCORED, sa.or_(on_boards(submission, at), submission.holds_place))
 
 
 def has_choice(session: Session, evaluation: Evaluation, scoring_set: ScoringSet) -> bool:
@@ -132,7 +124,7 @@ def has_choice(session: Session, evaluation: Evaluation, scoring_set: ScoringSet
             Scoring.scoring_set_id == scoring_set.id,
             has_its_place(),
             Submission.late.is_(False),
-            System.kind != SystemKind.BASELINE,
+            System.kind != rules.SystemKind.BASELINE,
         )
         .group_by(Submission.system_id)
         .having(sa.func.count() > 1)
@@ -163,7 +155,7 @@ def select_scored_runs(
             Submission.id,
             Scoring.id,
             Submission.system_id,
-            System.kind == SystemKind.BASELINE,
+            System.kind == rules.SystemKind.BASELINE,
             sa.func.coalesce(Participation.primary_submission_id == Submission.id, sa.false()),
             Submission.late,
             Submission.received_at,
@@ -194,15 +186,15 @@ def with_sets(
 
 def scored_runs(
     session: Session, *which: sa.ColumnElement[bool], of_sets: sa.ColumnElement[bool] = IS_CURRENT
-) -> dict[int, list[ScoredRun]]:
+) -> dict[int, list[rules.ScoredRun]]:
     """The runs of `select_scored_runs` by the id of their scoring set, in the order of their scorings.
 
     which  conditions on ScoringSet, Submission, System or Scoring
     """
-    runs: dict[int, list[ScoredRun]] = {}
+    runs: dict[int, list[rules.ScoredRun]] = {}
     statement = select_scored_runs(Scoring.scoring_set_id, of_sets=of_sets).where(*which).order_by(Scoring.id)
     for *run, scoring_set_id in session.execute(statement):
-        runs.setdefault(scoring_set_id, []).append(ScoredRun(*run))
+        runs.setdefault(scoring_set_id, []).append(rules.ScoredRun(*run))
     return runs
 
 
@@ -248,7 +240,7 @@ def system_refusal(
     freed   runs off the boards that would hold their places no longer
     """
     choice = evaluation.campaign.run_choice
-    if choice is not RunChoice.PRIMARY:
+    if choice is not rules.RunChoice.PRIMARY:
         return f"In this campaign the {choice.value} run of each system stands for it."
     primary = primary_run(session, *of_team(system.team_id, evaluation.id), Submission.id.not_in(freed))
     if late or primary is None or primary.system_id != system.id or primary.id == chosen:  # no late run is primary
@@ -270,7 +262,7 @@ def primary_run(session: Session, *which: sa.ColumnElement[bool]) -> Submission 
     empty.
     """
     counts = sa.or_(on_boards(), Submission.holds_place), ~Submission.late, Submission.scored_at.is_not(None)
-    submitted = sa.select(Submission).where(*which, *counts, Submission.designation == Designation.PRIMARY)
+    submitted = sa.select(Submission).where(*which, *counts, Submission.designation == rules.Designation.PRIMARY)
     return session.scalar(submitted.order_by(Submission.id.desc()).limit(1))
 
 
@@ -278,21 +270,21 @@ def holders_against(session: Session, run: Submission, *, primary: bool = False)
     """The runs off the boards that hold their places against this one: of its system, or as primary one."""
     same = Submission.system_id == run.system_id
     if primary:
-        same = sa.or_(same, Submission.designation == Designation.PRIMARY)
+        same = sa.or_(same, Submission.designation == rules.Designation.PRIMARY)
     own = of_team(run.team_id, run.evaluation_id)
     holders = sa.select(Submission).where(same, *own, Submission.late == run.late, Submission.holds_place)
     return session.scalars(holders).all()
 
 
-def contenders(session: Session, run: Submission) -> list[ScoredRun]:
+def contenders(session: Session, run: Submission) -> list[rules.ScoredRun]:
     """The scored runs of the run's system, in time as it is or late as it is, of which one stands on the boards."""
     same = Submission.system_id == run.system_id, Submission.evaluation_id == run.evaluation_id
     return [scored for of_set in scored_runs(session, *same, Submission.late == run.late).values() for scored in of_set]
 
 
-def selected_by_order(runs: Sequence[ScoredRun]) -> ScoredRun | None:
+def selected_by_order(runs: Sequence[rules.ScoredRun]) -> rules.ScoredRun | None:
     """The one of a system's runs that stands by the order of its runs alone; None of none."""
-    return selected_run(runs, RunChoice.PRIMARY, lambda _: None, "none") if runs else None
+    return rules.selected_run(runs, rules.RunChoice.PRIMARY, lambda _: None, "none") if runs else None
 
 
 def _choice_refusal(

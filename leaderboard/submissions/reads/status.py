@@ -20,31 +20,12 @@ from leaderboard.boards.reads.entries import Entry, Paging, SystemLabel, anonymo
 from leaderboard.db import read_so_far, snapshot
 from leaderboard.errors import BadInput, NotFound
 from leaderboard.evaluations import reads as headings
+from leaderboard.evaluations import rules
 from leaderboard.evaluations.models import Acceptance, Agreement, Evaluation
 from leaderboard.evaluations.reads import form_fields, organised_campaign, organised_evaluation
-from leaderboard.evaluations.rules import (
-    Answer,
-    FormField,
-    ShownTo,
-    Subset,
-    answers_of,
-    as_written,
-    in_words,
-    said_by,
-    said_to,
-)
+from leaderboard.submissions import rules as submission_rules
 from leaderboard.submissions.models import Participation, Submission
 from leaderboard.submissions.reads import selection
-from leaderboard.submissions.rules import (
-    SHOWN_STATES,
-    UNFINISHED,
-    Designation,
-    Ruling,
-    RunChoice,
-    State,
-    SystemKind,
-    title_of_run,
-)
 from leaderboard.teams.models import Pseudonym, System, Team
 from leaderboard.worker.models import Score, Scoring, ScoringSet
 from leaderboard.worker.reads import current_set, note_current_set
@@ -58,7 +39,7 @@ class ShownAnswer:
 
     label: str
     text: str
-    shown_to: ShownTo
+    shown_to: rules.ShownTo
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +57,7 @@ class AcceptedAgreement:
 class AnswerFilter:
     """A field that a board can be filtered by, and the answers of its runs, most frequent first, each with how many."""
 
-    field: FormField
+    field: rules.FormField
     values: tuple[tuple[str, int], ...]
 
 
@@ -90,12 +71,12 @@ class BoardAnswers:
     chosen    the field's key and the answer that the reader filters by; None without a filter
     """
 
-    columns: tuple[FormField, ...] = ()
+    columns: tuple[rules.FormField, ...] = ()
     filters: tuple[AnswerFilter, ...] = ()
-    of_run: Mapping[int, Mapping[FormField, Answer]] | None = None
+    of_run: Mapping[int, Mapping[rules.FormField, rules.Answer]] | None = None
     chosen: tuple[str, str] | None = None
 
-    def of(self, submission_id: int) -> Mapping[FormField, Answer]:
+    def of(self, submission_id: int) -> Mapping[rules.FormField, rules.Answer]:
         return (self.of_run or {}).get(submission_id, {})
 
     def has(self, submission_id: int) -> bool:
@@ -103,17 +84,19 @@ class BoardAnswers:
         if self.chosen is None:
             return True
         key, text = self.chosen
-        return any(field.key == key and in_words(answer) == text for field, answer in self.of(submission_id).items())
+        return any(
+            field.key == key and rules.in_words(answer) == text for field, answer in self.of(submission_id).items()
+        )
 
 
-def answers_of_run(run: Submission, scoring: Scoring | None) -> dict[FormField, Answer]:
+def answers_of_run(run: Submission, scoring: Scoring | None) -> dict[rules.FormField, rules.Answer]:
     """All answers of a run, whoever may see them."""
-    return answers_of(form_fields(run.evaluation), run.answers, _said_of(run, scoring))
+    return rules.answers_of(form_fields(run.evaluation), run.answers, _said_of(run, scoring))
 
 
 def _said_of(run: Submission, scoring: Scoring | None) -> dict[str, str]:
     """What a run says of itself: in the file beside it, else in its own header."""
-    return said_by(scoring.facts if scoring else {}, run.said)
+    return rules.said_by(scoring.facts if scoring else {}, run.said)
 
 
 def board_answers(
@@ -133,17 +116,19 @@ def board_answers(
         .join(Scoring, Scoring.submission_id == Submission.id)
         .where(Scoring.id.in_([entry.scoring_id for entry in named]))
     )
-    of_run = {run: answers_of(fields, answers, said_by(facts, said)) for run, answers, said, facts in rows}
+    of_run = {run: rules.answers_of(fields, answers, rules.said_by(facts, said)) for run, answers, said, facts in rows}
     filters = [AnswerFilter(field, _values(field, of_run.values())) for field in fields if field.filter]
     return BoardAnswers(tuple(field for field in fields if field.column), tuple(filters), of_run, chosen)
 
 
-def _values(field: FormField, answers: Iterable[Mapping[FormField, Answer]]) -> tuple[tuple[str, int], ...]:
-    counts = Counter(in_words(own[field]) for own in answers if field in own)
+def _values(
+    field: rules.FormField, answers: Iterable[Mapping[rules.FormField, rules.Answer]]
+) -> tuple[tuple[str, int], ...]:
+    counts = Counter(rules.in_words(own[field]) for own in answers if field in own)
     return tuple(sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:MOST_VALUES])
 
 
-def _chosen(fields: Collection[FormField], asked: str | None) -> tuple[str, str] | None:
+def _chosen(fields: Collection[rules.FormField], asked: str | None) -> tuple[str, str] | None:
     if not asked:
         return None
     key, colon, text = asked.partition(":")
@@ -187,14 +172,14 @@ class SubmissionStatus:
     may_act: bool
     may_let_stand: bool
     may_make_primary: bool
-    ruling: Ruling | None
+    ruling: submission_rules.Ruling | None
     ruled_at: dt.datetime | None
     ruled_because: str
     results_open: bool
     details_open: bool
     details_closed_because: str
     title: str
-    designation: Designation
+    designation: submission_rules.Designation
     is_primary: bool
     threshold: float | None
     threshold_unused: bool
@@ -245,10 +230,10 @@ def status(session: Session, actor: Actor, submission_id: int, now: dt.datetime)
     run, scoring, participation, state = find_submission(session, actor, submission_id, now)
     evaluation, inside = run.evaluation, _is_inside(actor, run)
     is_primary = participation is not None and participation.primary_submission_id == run.id
-    may_choose = inside and state == State.SCORED and may_change_standing(actor, evaluation, now)
+    may_choose = inside and state == submission_rules.State.SCORED and may_change_standing(actor, evaluation, now)
     results_open, details_open, named = _seen_of(actor, run, now)
     named = named or inside
-    reads = {ShownTo.EVERYONE: named, ShownTo.ORGANISERS: inside}
+    reads = {rules.ShownTo.EVERYONE: named, rules.ShownTo.ORGANISERS: inside}
     circles = frozenset(circle for circle, sees in reads.items() if sees)
     facts = scoring.facts if scoring else {}
     columns = Agreement.key, Agreement.version, Agreement.title, Agreement.text, Acceptance.accepted_at
@@ -267,7 +252,7 @@ def status(session: Session, actor: Actor, submission_id: int, now: dt.datetime)
         results_open=results_open,
         details_open=details_open,
         details_closed_because="" if details_open else headings.closed_details(evaluation),
-        title=title_of_run(run.label if named else "", run.filename if inside else "", run.id),
+        title=submission_rules.title_of_run(run.label if named else "", run.filename if inside else "", run.id),
         is_primary=is_primary,
         threshold_unused=run.threshold is not None and not headings.measures_of_returned(evaluation.campaign),
         receipt=run.sha256,
@@ -285,12 +270,12 @@ def status(session: Session, actor: Actor, submission_id: int, now: dt.datetime)
         crowded=facts.get("crowded", 0) if actor.may_organise(evaluation.campaign_id) else 0,
         would_hold_place=not may_change_standing(actor, evaluation, now),
         answers=tuple(
-            ShownAnswer(field.label, in_words(answer), field.shown_to)
+            ShownAnswer(field.label, rules.in_words(answer), field.shown_to)
             for field, answer in answers_of_run(run, scoring).items()
             if field.shown_to in circles
         ),
         agreements=tuple(AcceptedAgreement(*row) for row in session.execute(accepted)) if inside else (),
-        said=tuple(said_to(form_fields(evaluation), _said_of(run, scoring), circles).items()) if circles else (),
+        said=tuple(rules.said_to(form_fields(evaluation), _said_of(run, scoring), circles).items()) if circles else (),
         said_problem=facts.get("said_problem", ""),
     )
     return shown if inside else replace(shown, **OUTSIDE)
@@ -323,7 +308,9 @@ def find_submission(session: Session, actor: Actor, submission_id: int, now: dt.
     known[submission_id] = rows
     run = rows.run
     require_known(actor, run.evaluation)
-    on_board = rows.state == State.SCORED and may_see(actor, run.evaluation, Content.RESULTS, now, run.team_id)
+    on_board = rows.state == submission_rules.State.SCORED and may_see(
+        actor, run.evaluation, Content.RESULTS, now, run.team_id
+    )
     if on_board or _is_inside(actor, run):
         return rows
     raise NotFound(f"submission {submission_id} is not on any board")
@@ -360,7 +347,7 @@ class ScoredSubmission:
     run: Submission
     scoring: Scoring
     scoring_set: ScoringSet
-    subset: Subset
+    subset: rules.Subset
     details: bool
     named: bool
 
@@ -370,7 +357,7 @@ def find_scored(session: Session, actor: Actor, submission_id: int, now: dt.date
     open."""
     run, scoring, *_ = find_submission(session, actor, submission_id, now)
     scoring_set = current_set(session, run.evaluation_id)
-    if scoring is None or scoring_set is None or scoring.state != State.SCORED:
+    if scoring is None or scoring_set is None or scoring.state != submission_rules.State.SCORED:
         raise NotFound(f"submission {submission_id} is not scored")
     results, details, named = _seen_of(actor, run, now)
     require(results, "The results of this run are not open yet.")
@@ -386,7 +373,7 @@ def _seen_of(actor: Actor, run: Submission, now: dt.datetime) -> Iterator[bool]:
 def label_of(session: Session, actor: Actor, run: Submission, now: dt.datetime) -> SystemLabel:
     """The run's system as this reader may know it: in an anonymous period under the name it has on the board."""
     system, team = run.system, run.team
-    is_named = system.kind is SystemKind.BASELINE or _is_inside(actor, run)
+    is_named = system.kind is submission_rules.SystemKind.BASELINE or _is_inside(actor, run)
     if is_named or may_see(actor, run.evaluation, Content.NAMES, now, run.team_id):
         return SystemLabel(system.id, system.name, system.kind, system.slug, team.name, team.slug)
     return anonymous(system.id, system.kind, session.get_one(Pseudonym, (run.evaluation_id, system.id)).number)
@@ -398,16 +385,16 @@ def _is_inside(actor: Actor, run: Submission) -> bool:
 
 def _could_stand(session: Session, run: Submission) -> bool:
     """Whether another run stands for the system that is not its team's primary one; only the primary rule chooses."""
-    if run.evaluation.campaign.run_choice is not RunChoice.PRIMARY:
+    if run.evaluation.campaign.run_choice is not submission_rules.RunChoice.PRIMARY:
         return False
     standing = selection.selected_by_order(selection.contenders(session, run))
     return standing is not None and standing.submission_id != run.id and (standing.off_board or not standing.is_primary)
 
 
-def _awaits(session: Session, scoring: Scoring | None, state: str, results_open: bool, subset: Subset) -> str:
-    if state in UNFINISHED:
+def _awaits(session: Session, scoring: Scoring | None, state: str, results_open: bool, subset: rules.Subset) -> str:
+    if state in submission_rules.UNFINISHED:
         return "scores"
-    if scoring is None or scoring.finished_at is None or state != State.SCORED or not results_open:
+    if scoring is None or scoring.finished_at is None or state != submission_rules.State.SCORED or not results_open:
         return ""
     # A figure without an interval (too few queries, equal values) has none after the worker has looked at it, either.
     looked_at = sa.exists().where(
@@ -429,10 +416,10 @@ def _awaits(session: Session, scoring: Scoring | None, state: str, results_open:
 
 def _ahead(session: Session, scoring: Scoring | None) -> int:
     """Scorings that a worker takes before this one: of a lower priority, or of the same and an earlier turn."""
-    if scoring is None or scoring.state != State.QUEUED:
+    if scoring is None or scoring.state != submission_rules.State.QUEUED:
         return 0
     before = sa.tuple_(Scoring.priority, Scoring.turn, Scoring.id) < (scoring.priority, scoring.turn, scoring.id)
-    waiting = sa.select(sa.func.count()).where(Scoring.state == State.QUEUED, before)
+    waiting = sa.select(sa.func.count()).where(Scoring.state == submission_rules.State.QUEUED, before)
     return session.scalar(waiting) or 0
 
 
@@ -483,8 +470,8 @@ class SubmissionRow:
     team_slug: str
     system: str
     system_slug: str
-    kind: SystemKind
-    designation: Designation
+    kind: submission_rules.SystemKind
+    designation: submission_rules.Designation
     is_primary: bool
     state: str
     late: bool
@@ -498,7 +485,7 @@ class SubmissionRow:
     ruled_because: str
     filename: str
     sha256: str
-    answers: Mapping[str, Answer]
+    answers: Mapping[str, rules.Answer]
 
 
 @dataclass(frozen=True, slots=True)
@@ -546,14 +533,14 @@ def submissions(
     of_state = conditions.pop("state", sa.true())
     asked = [within, *conditions.values()]
     in_state = _joined(sa.select(selection.SHOWN_STATE, sa.func.count())).where(*asked).group_by(selection.SHOWN_STATE)
-    counts = dict.fromkeys(SHOWN_STATES, 0) | dict(session.execute(in_state).all())
+    counts = dict.fromkeys(submission_rules.SHOWN_STATES, 0) | dict(session.execute(in_state).all())
     paging = paging_of(counts[filters.state] if filters.state else sum(counts.values()), page, ROWS)
     statement = _rows().where(*asked, of_state).order_by(Submission.received_at.desc(), Submission.id.desc())
     if page is not None:
         statement = statement.limit(ROWS).offset(paging.before(ROWS))
     rows = tuple(_row(row) for row in session.execute(statement))
-    waits = sa.case((Scoring.state.in_(UNFINISHED), Scoring.queued_at))
-    took = sa.case((Scoring.state == State.SCORED, Scoring.seconds))
+    waits = sa.case((Scoring.state.in_(submission_rules.UNFINISHED), Scoring.queued_at))
+    took = sa.case((Scoring.state == submission_rules.State.SCORED, Scoring.seconds))
     figures = sa.select(sa.func.min(waits), sa.func.avg(took), sa.func.max(took))
     oldest, mean, longest = session.execute(_joined(figures).where(*asked)).one()
     submitted = Team.id.in_(_joined(sa.select(Submission.team_id)).where(within))
@@ -624,7 +611,11 @@ def _joined(statement: sa.Select[*Columns]) -> sa.Select[*Columns]:
 
 def _conditions(filters: Filters) -> dict[str, sa.ColumnElement[bool]]:
     """Conditions by filter. Raises BadInput for what a filter does not offer."""
-    for name, choices in (("state", SHOWN_STATES), ("kind", tuple(SystemKind)), ("late", ("yes", "no"))):
+    for name, choices in (
+        ("state", submission_rules.SHOWN_STATES),
+        ("kind", tuple(submission_rules.SystemKind)),
+        ("late", ("yes", "no")),
+    ):
         if (value := getattr(filters, name)) and value not in choices:
             raise BadInput(f"{name}={value}: this page filters by one of {', '.join(choices)}")
     text = filters.text.strip()
@@ -650,7 +641,7 @@ def _row(row: Any) -> SubmissionRow:
     return snapshot(
         SubmissionRow,
         run,
-        title=title_of_run(run.label, run.filename, run.id),
+        title=submission_rules.title_of_run(run.label, run.filename, run.id),
         campaign=run.evaluation.campaign.slug,
         evaluation=run.evaluation.slug,
         evaluation_title=run.evaluation.title,
@@ -665,5 +656,5 @@ def _row(row: Any) -> SubmissionRow:
         finished_at=scoring and scoring.finished_at,
         seconds=scoring and scoring.seconds,
         problems=run.problem_count,
-        answers={field.key: as_written(answer) for field, answer in answers_of_run(run, scoring).items()},
+        answers={field.key: rules.as_written(answer) for field, answer in answers_of_run(run, scoring).items()},
     )
