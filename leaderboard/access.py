@@ -1,8 +1,8 @@
 """Who sees what, and who may do what: the one place that answers, for pages, API, exports and commands alike."""
 
-import datetime as dt
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from datetime import datetime
 from enum import Enum, auto
 from typing import Any, TypeVar
 
@@ -18,6 +18,7 @@ from leaderboard.db import exists, locked
 from leaderboard.errors import NotAllowed, NotFound
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules import Opening, ScoringSettings, Subset, is_public, refusal, teams_may_change
+from leaderboard.frozen import frozen
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.rules import SetState
 from leaderboard.teams.models import Invitation, JoinRequest, Membership, Team
@@ -25,7 +26,7 @@ from leaderboard.teams.rules import Role
 from leaderboard.worker.models import ScoringSet
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Actor:
     """Somebody who asks. `user_id` is None for a visitor and for the command line; the latter is `all_powerful`.
 
@@ -148,7 +149,7 @@ def require_known(actor: Actor, evaluation: Evaluation) -> None:
         raise NotFound
 
 
-def knows_team(session: Session, actor: Actor, team: Team, on_boards: Iterable[Evaluation], now: dt.datetime) -> bool:
+def knows_team(session: Session, actor: Actor, team: Team, on_boards: Iterable[Evaluation], now: datetime) -> bool:
     """Whether there is such a team for `actor`; for everybody else it is absent, like one that never was.
 
     It is there for its members and admins; for accounts, where an owner lets others find it, or a request of theirs
@@ -173,7 +174,7 @@ def knows_team(session: Session, actor: Actor, team: Team, on_boards: Iterable[E
     return bool(actor.organises & _campaigns_entered(session, team_id=team.id).union(let_in))
 
 
-def submission_refusal(evaluation: Evaluation, begun_at: dt.datetime, received_at: dt.datetime) -> str | None:
+def submission_refusal(evaluation: Evaluation, begun_at: datetime, received_at: datetime) -> str | None:
     """Why nobody's run of a request begun then, whose last byte came then, is taken, in words; None when it is."""
     if evaluation.campaign.archived_at is not None:
         return f"{evaluation.campaign.title} is archived: it can be read, and takes no runs any more."
@@ -188,9 +189,7 @@ def actor_through(session: Session, user_id: int, scopes: Collection[Scope]) -> 
     return replace(actor, all_powerful=False, organises=frozenset(), may_found=False)
 
 
-def may_see(
-    actor: Actor, evaluation: Evaluation, content: Content, now: dt.datetime, team_id: int | None = None
-) -> bool:
+def may_see(actor: Actor, evaluation: Evaluation, content: Content, now: datetime, team_id: int | None = None) -> bool:
     """Whether `actor` may see this of the evaluation, or of `team_id`'s own runs in it."""
     if actor.may_organise(evaluation.campaign_id):
         return True
@@ -214,7 +213,7 @@ def may_see(
             return is_public(evaluation.texts, evaluation, now)
 
 
-def open_to_all(evaluation: Evaluation, now: dt.datetime) -> frozenset[str]:
+def open_to_all(evaluation: Evaluation, now: datetime) -> frozenset[str]:
     """What everybody who knows of the evaluation may see of it, by the names of `Content` in small letters, and
     `hidden_queries`; nothing of what is a draft.
     """
@@ -225,9 +224,7 @@ def open_to_all(evaluation: Evaluation, now: dt.datetime) -> frozenset[str]:
     return frozenset(contents | {"hidden_queries"} if subset_seen(reader, evaluation, now) is Subset.ALL else contents)
 
 
-def effective_time(
-    actor: Actor, evaluation: Evaluation, scoring_set: ScoringSet, now: dt.datetime
-) -> dt.datetime | None:
+def effective_time(actor: Actor, evaluation: Evaluation, scoring_set: ScoringSet, now: datetime) -> datetime | None:
     """The moment by whose rules `actor` sees the figures of a set, any of the evaluation's; None: not at all.
 
     The current one is seen by the rules of now, as boards show it. So are all that ever stood by whoever may see single
@@ -243,7 +240,7 @@ def effective_time(
     return scoring_set.shown_until
 
 
-def subset_seen(actor: Actor, evaluation: Evaluation, now: dt.datetime) -> Subset:
+def subset_seen(actor: Actor, evaluation: Evaluation, now: datetime) -> Subset:
     """Which queries `actor` knows of and sees means over: hidden ones are the organisers' until they open."""
     if actor.may_organise(evaluation.campaign_id) or is_public(evaluation.hidden_queries, evaluation, now):
         return Subset.ALL
@@ -251,7 +248,7 @@ def subset_seen(actor: Actor, evaluation: Evaluation, now: dt.datetime) -> Subse
 
 
 def rounding_seen(
-    actor: Actor, evaluation: Evaluation, settings: ScoringSettings, now: dt.datetime, team_id: int | None = None
+    actor: Actor, evaluation: Evaluation, settings: ScoringSettings, now: datetime, team_id: int | None = None
 ) -> Rounding | None:
     """How `actor` sees the figures of the evaluation, or of `team_id`'s own runs in it; None: with all their digits.
 
@@ -262,7 +259,7 @@ def rounding_seen(
     return Rounding(settings.size(subset_seen(actor, evaluation, now)))
 
 
-def may_change_standing(actor: Actor, evaluation: Evaluation, now: dt.datetime) -> bool:
+def may_change_standing(actor: Actor, evaluation: Evaluation, now: datetime) -> bool:
     """Whether what `actor` does to a run may change which run of its system stands: a team's until closing only."""
     return actor.may_organise(evaluation.campaign_id) or teams_may_change(evaluation, now)
 

@@ -3,12 +3,13 @@
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import Field, dataclass, field, fields
+from dataclasses import Field, field, fields
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from leaderboard.errors import BadInput
+from leaderboard.frozen import frozen
 
 MAIL_ADDRESS = re.compile(r"[^@\s<>()\[\],;:\\\"]+@[a-z0-9.-]+", re.IGNORECASE)
 WHOLE = re.compile("[0-9]{1,18}")
@@ -27,7 +28,7 @@ def _setting(default: Any, help: str) -> Any:  # noqa: A002  # what every parser
     return field(default=default, metadata={"help": help})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MailServer:
     """Where mails are handed over. encrypted: from the first byte; else by STARTTLS, where the server offers it."""
 
@@ -39,7 +40,7 @@ class MailServer:
     sender: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Config:
     """One installation. Every field comes from the environment variable LEADERBOARD_<FIELD> when that is set.
 

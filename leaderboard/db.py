@@ -1,11 +1,11 @@
 """The ground of all tables: base class, column types, the clock, sessions on both engines, and locks of rows."""
 
-import datetime as dt
 import importlib
 import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import fields
+from datetime import UTC, datetime
 from difflib import get_close_matches
 from enum import StrEnum
 from functools import partial
@@ -55,7 +55,7 @@ PATIENCE_SECONDS = 30.0  # of commands and workers; the site's is shorter
 Json = sa.JSON().with_variant(JSONB(), "postgresql")
 
 
-class UtcDateTime(sa.types.TypeDecorator[dt.datetime]):
+class UtcDateTime(sa.types.TypeDecorator[datetime]):
     """A moment. Naive values are refused; what comes back is in UTC.
 
     The migration that makes a column of moments has it take years from 1900 to 9998 only (`moment` in the first one).
@@ -64,18 +64,18 @@ class UtcDateTime(sa.types.TypeDecorator[dt.datetime]):
     impl = sa.DateTime(timezone=True)
     cache_ok = True
 
-    def process_bind_param(self, value: dt.datetime | None, dialect: Dialect) -> dt.datetime | None:
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
         if value is None:
             return None
         if value.tzinfo is None:
             raise ValueError(f"a moment needs its time zone: {value!r}")
-        moment = value.astimezone(dt.UTC)
+        moment = value.astimezone(UTC)
         return moment.replace(tzinfo=None) if dialect.name == "sqlite" else moment
 
-    def process_result_value(self, value: dt.datetime | None, dialect: Dialect) -> dt.datetime | None:  # noqa: ARG002  # SQLAlchemy's signature
+    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002  # SQLAlchemy's signature
         if value is None:
             return None
-        return value.replace(tzinfo=dt.UTC) if value.tzinfo is None else value.astimezone(dt.UTC)
+        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
 
 
 class PackedFloats(sa.types.TypeDecorator[Floats]):
@@ -125,7 +125,7 @@ Text = Annotated[str, mapped_column(sa.Text)]
 class Base(DeclarativeBase):
     metadata = sa.MetaData(naming_convention=NAMING)
     type_annotation_map = {  # noqa: RUF012  # SQLAlchemy reads it from the class
-        dt.datetime: UtcDateTime(),
+        datetime: UtcDateTime(),
         dict[str, Any]: Json,
         list[Any]: Json,
         list[str]: Json,
@@ -149,7 +149,7 @@ def choice(kind: type[StrEnum], name: str) -> sa.Enum:
     )
 
 
-class clock(sa.sql.expression.ColumnElement[dt.datetime]):  # noqa: N801  # reads as an SQL function
+class clock(sa.sql.expression.ColumnElement[datetime]):  # noqa: N801  # reads as an SQL function
     """The database's own clock now, plus some seconds: `clock()`, `clock(30)`.
 
     Leases are compared by it, because the clocks of several hosts differ. On PostgreSQL it moves within a transaction.

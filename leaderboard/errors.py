@@ -27,9 +27,10 @@ with exit status 2.
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import ClassVar
+
+from leaderboard.frozen import frozen
 
 OTHER_BUILD = (
     "nothing brings the tables of one build of this program to those of another before the first release: export the "
@@ -105,7 +106,7 @@ class Gathered:
             raise InvalidFields(self.fields)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Problem:
     """One thing that is wrong with a file.
 

@@ -18,7 +18,6 @@ import time
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any, BinaryIO
 
@@ -28,6 +27,7 @@ from numpy.typing import NDArray
 
 from leaderboard.errors import BadInput, Damaged, FileRejected, Missing, NoStore, NotFound, TooLarge
 from leaderboard.formats import ByteSource, Limits, open_plain
+from leaderboard.frozen import frozen
 from leaderboard.private_files import private_folder
 
 RUNS = "runs"
@@ -62,7 +62,7 @@ def file_system() -> Iterator[None]:
         raise NoStore(str(error)) from error
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Caps:
     """The largest upload: `upload_bytes` as received, `text_bytes` after decompression."""
 
@@ -70,7 +70,7 @@ class Caps:
     text_bytes: int = 4 * 2**30
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Received:
     """A file in the store.
 
@@ -145,7 +145,7 @@ class Arriving:
             raise TooLarge(f"The file is larger than {cap:,} bytes, the most taken here; compress it with gzip.")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RankedList:
     """What a run lists for one query, in rank order.
 

@@ -1,6 +1,6 @@
 """Who takes part: accounts, teams and how one gets into them."""
 
-import datetime as dt
+from datetime import datetime
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column, relationship
@@ -32,8 +32,8 @@ class User(Base):
     is_admin: Mapped[bool] = mapped_column(default=False)
     may_found: Mapped[bool] = mapped_column(default=False)
     is_active: Mapped[bool] = mapped_column(default=True)
-    created_at: Mapped[dt.datetime]
-    last_login_at: Mapped[dt.datetime | None]
+    created_at: Mapped[datetime]
+    last_login_at: Mapped[datetime | None]
 
 
 class BrowserSession(Base):
@@ -50,10 +50,10 @@ class BrowserSession(Base):
     user_id: Mapped[int] = mapped_column(sa.ForeignKey("user.id", ondelete="CASCADE"), index=True)
     token_hash: Mapped[str] = mapped_column(unique=True)
     browser: Mapped[str]
-    created_at: Mapped[dt.datetime]
-    last_seen_at: Mapped[dt.datetime]
-    expires_at: Mapped[dt.datetime]
-    ended_at: Mapped[dt.datetime | None]
+    created_at: Mapped[datetime]
+    last_seen_at: Mapped[datetime]
+    expires_at: Mapped[datetime]
+    ended_at: Mapped[datetime | None]
 
     user: Mapped[User] = relationship()
 
@@ -65,7 +65,7 @@ class Attempt(Base):
 
     id: Mapped[Key]
     subject: Mapped[str]
-    at: Mapped[dt.datetime] = mapped_column(index=True)
+    at: Mapped[datetime] = mapped_column(index=True)
 
     __table_args__ = (sa.Index(None, "subject", "at"),)
 
@@ -79,8 +79,8 @@ class Identity(Base):
     user_id: Mapped[int] = mapped_column(sa.ForeignKey("user.id", ondelete="CASCADE"), index=True)
     issuer: Mapped[str]
     subject: Mapped[str]
-    created_at: Mapped[dt.datetime]
-    last_used_at: Mapped[dt.datetime | None]
+    created_at: Mapped[datetime]
+    last_used_at: Mapped[datetime | None]
 
     __table_args__ = (sa.UniqueConstraint("issuer", "subject"),)
 
@@ -103,7 +103,7 @@ class ApiToken(Base):
     hint: Mapped[str]
     scopes: Mapped[list[str]]
     token_hash: Mapped[str] = mapped_column(unique=True)
-    created_at: Mapped[dt.datetime]
-    expires_at: Mapped[dt.datetime | None]
-    revoked_at: Mapped[dt.datetime | None]
-    last_used_at: Mapped[dt.datetime | None]
+    created_at: Mapped[datetime]
+    expires_at: Mapped[datetime | None]
+    revoked_at: Mapped[datetime | None]
+    last_used_at: Mapped[datetime | None]

@@ -12,11 +12,10 @@ dangerous.
 """
 
 import dataclasses
-import datetime as dt
 import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
+from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
@@ -43,6 +42,7 @@ from leaderboard.accounts.rules import Scope, token_hash
 from leaderboard.config import Config
 from leaderboard.declared.inputs import Inputs, checked
 from leaderboard.errors import BadInput, Conflict, NotFound
+from leaderboard.frozen import frozen
 from leaderboard.mail.rules import OPTIONAL, MailKind
 from leaderboard.mail.smtp import is_here
 from leaderboard.names import email_key
@@ -229,7 +229,7 @@ ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES
 FAULTS = (AuthlibBaseError, JoseError, RequestException, RuntimeError, ValueError, KeyError, TypeError)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Proven:
     """Who somebody is elsewhere. `subject` never changes; `name` is what a new account may be called; `title` is the
     provider's.
@@ -428,7 +428,7 @@ def _proven() -> Proven:
     return Proven(**identity)
 
 
-FRESH = dt.timedelta(minutes=10)  # how long a log-in proves it, where there is no password to ask for
+FRESH = timedelta(minutes=10)  # how long a log-in proves it, where there is no password to ask for
 
 
 class ProofForm(Form):

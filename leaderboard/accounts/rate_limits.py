@@ -23,10 +23,10 @@ that come by the form of a run, since it keeps them while it has mistakes.
 A network address is a whole /64 where it is an IPv6 one, since that is what one customer is given.
 """
 
-import datetime as dt
 import ipaddress
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from datetime import datetime, timedelta
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -34,20 +34,21 @@ from sqlalchemy.orm import Session
 from leaderboard.accounts.models import Attempt
 from leaderboard.db import Database, lock_table
 from leaderboard.errors import TooManyAttempts
+from leaderboard.frozen import frozen
 
-WINDOW = dt.timedelta(minutes=15)
+WINDOW = timedelta(minutes=15)
 AT_ACCOUNT = 10  # wrong passwords of one address, or of one known browser, at one account
 OF_ADDRESS = 50  # of one address at all accounts
 OF_ACCOUNT = 50  # at one account from all addresses; from then on
 AT_GUESSED_ACCOUNT = 2  # of one address at this account
 
-HOUR = dt.timedelta(hours=1)
+HOUR = timedelta(hours=1)
 REGISTRATIONS = 30  # of one address in that time: a class may sit behind one address
 TAKEN_NAMES = 10  # asked for by one address in that time; then it registers none, taken or free; of teams as many
 FORM_FILES = 60  # that one person sends by the site's forms, whatever becomes of them
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Limit:
     """How often something may be done within a window.
 
@@ -58,7 +59,7 @@ class Limit:
 
     bounds: dict[str, int | None]
     says: str
-    window: dt.timedelta = HOUR
+    window: timedelta = HOUR
 
 
 AGAIN = "try again in {wait} min"
@@ -107,7 +108,7 @@ LOG_IN_KNOWN = Limit(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class KnownBrowser:
     """A browser that has logged in to the account `user_id`; `id` tells it from others."""
 
@@ -115,7 +116,7 @@ class KnownBrowser:
     id: str
 
 
-def count(database: Database, limit: Limit, now: dt.datetime, address: str, **names: object) -> list[int]:
+def count(database: Database, limit: Limit, now: datetime, address: str, **names: object) -> list[int]:
     """Counts an attempt at something that is limited, whatever becomes of it, before anything is looked up.
 
     Gives the ids of what was counted, for `take_back`. Raises TooManyAttempts, with when to try again.
@@ -135,7 +136,7 @@ def count(database: Database, limit: Limit, now: dt.datetime, address: str, **na
 
 
 def count_log_in(
-    database: Database, account: str, address: str, now: dt.datetime, browser: KnownBrowser | None = None
+    database: Database, account: str, address: str, now: datetime, browser: KnownBrowser | None = None
 ) -> list[int]:
     """Counts an attempt before its password is looked at, so that guesses sent at the same moment all count.
 
@@ -173,7 +174,7 @@ def _network(address: str) -> str:
     return f"address {parsed}" if parsed.version == 4 else f"network {ipaddress.ip_network((parsed, 64), strict=False)}"
 
 
-def _wait(session: Session, subject: str, most: int, window: dt.timedelta, now: dt.datetime) -> int:
+def _wait(session: Session, subject: str, most: int, window: timedelta, now: datetime) -> int:
     """In how many minutes one of the last `most` attempts has left the window; 0 when there were fewer."""
     of_subject = sa.select(Attempt.at).where(Attempt.subject == subject, Attempt.at > now - window)
     last = session.scalars(of_subject.order_by(Attempt.at.desc()).limit(most)).all()

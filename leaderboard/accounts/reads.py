@@ -1,8 +1,7 @@
 """The reader's own account: their teams, the teams' latest runs, open invitations, sessions, and API tokens."""
 
-import datetime as dt
 from collections.abc import Sequence
-from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 import sqlalchemy as sa
@@ -14,6 +13,7 @@ from leaderboard.accounts.rules import token_hash
 from leaderboard.campaigns.models import Campaign, CampaignOrganiser
 from leaderboard.db import UtcDateTime, snapshot
 from leaderboard.errors import NotAllowed
+from leaderboard.frozen import frozen
 from leaderboard.teams.models import Invitation, Membership, Team
 from leaderboard.teams.reads import OwnRun, is_owned_by, open_invitation, own_runs
 from leaderboard.teams.rules import Role
@@ -21,7 +21,7 @@ from leaderboard.teams.rules import Role
 LATEST = 20  # runs on the account's page, and as many rejected files: many of these push no run out
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OwnTeam:
     slug: str
     name: str
@@ -29,18 +29,18 @@ class OwnTeam:
     members: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LinkedIdentity:
     """An account elsewhere that logs in to this one."""
 
     id: int
     issuer: str
     subject: str
-    created_at: dt.datetime
-    last_used_at: dt.datetime | None
+    created_at: datetime
+    last_used_at: datetime | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Account:
     """`email` is confirmed; `unconfirmed_email` waits for that. Empty where there is none."""
 
@@ -48,20 +48,20 @@ class Account:
     email: str
     unconfirmed_email: str
     has_password: bool
-    created_at: dt.datetime
+    created_at: datetime
     teams: tuple[OwnTeam, ...]
     runs: tuple[OwnRun, ...]
     identities: tuple[LinkedIdentity, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OpenSession:
     """A browser in which an account is logged in, with what it called itself. actor: the account, as who asks."""
 
     id: int
     browser: str
-    created_at: dt.datetime
-    last_seen_at: dt.datetime
+    created_at: datetime
+    last_seen_at: datetime
     actor: Actor
 
     @property
@@ -70,17 +70,17 @@ class OpenSession:
         return self.actor.all_powerful or self.actor.may_found or bool(self.actor.organises)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OpenInvitation:
     """An invitation to a team that has not been used. Its link is shown once and not stored."""
 
     id: int
     created_by: str
-    created_at: dt.datetime
-    expires_at: dt.datetime
+    created_at: datetime
+    expires_at: datetime
 
 
-def account(session: Session, actor: Actor, now: dt.datetime) -> Account:
+def account(session: Session, actor: Actor, now: datetime) -> Account:
     """Raises NotAllowed for visitors."""
     user = session.get(User, actor.user_id or 0)
     if user is None:
@@ -114,13 +114,13 @@ def needed_by(session: Session, user_id: int) -> list[str]:
     return [name for statement in named for name in session.scalars(statement)]
 
 
-def open_session(session: Session, token: str, now: dt.datetime) -> OpenSession | None:
+def open_session(session: Session, token: str, now: datetime) -> OpenSession | None:
     """The session of this token, in one statement; None when it is over or its account is closed."""
     row = session.execute(OF_TOKEN, {"now": now, "token_hash": token_hash(token)}).one_or_none()
     return None if row is None else session_in(row)
 
 
-def open_sessions(session: Session, user_id: int, now: dt.datetime, this: int | None = None) -> tuple[OpenSession, ...]:
+def open_sessions(session: Session, user_id: int, now: datetime, this: int | None = None) -> tuple[OpenSession, ...]:
     """Where an account is logged in: the session `this`, which is used right now, then the last seen first."""
     rows = session.execute(
         sessions_open(now)
@@ -130,7 +130,7 @@ def open_sessions(session: Session, user_id: int, now: dt.datetime, this: int | 
     return tuple(session_in(row) for row in rows)
 
 
-def open_invitations(session: Session, actor: Actor, team_slug: str, now: dt.datetime) -> tuple[OpenInvitation, ...]:
+def open_invitations(session: Session, actor: Actor, team_slug: str, now: datetime) -> tuple[OpenInvitation, ...]:
     """The team's invitations that still work, the newest first; empty unless the actor owns the team or is an admin."""
     rows = session.execute(
         sa.select(Invitation.id, sa.func.coalesce(User.name, ""), Invitation.created_at, Invitation.expires_at)
@@ -142,7 +142,7 @@ def open_invitations(session: Session, actor: Actor, team_slug: str, now: dt.dat
     return tuple(OpenInvitation(*row) for row in rows)
 
 
-def sessions_open(now: dt.datetime | sa.BindParameter[dt.datetime]) -> sa.Select[*tuple[Any, ...]]:
+def sessions_open(now: datetime | sa.BindParameter[datetime]) -> sa.Select[*tuple[Any, ...]]:
     """The statement on all sessions that are not over; `session_in` reads its rows."""
     return (
         sa.select(
@@ -187,22 +187,22 @@ def _teams(session: Session, user_id: int) -> tuple[OwnTeam, ...]:
     return tuple(OwnTeam(*row) for row in rows)
 
 
-def open_token(session: Session, token: str, now: dt.datetime) -> ApiToken | None:
+def open_token(session: Session, token: str, now: datetime) -> ApiToken | None:
     """The token, if it is one, not revoked, not expired, and of an account that is not closed."""
     return session.scalars(OF_TEXT, {"now": now, "token_hash": token_hash(token)}).one_or_none()
 
 
-def tokens_of(session: Session, user_id: int, now: dt.datetime) -> Sequence[ApiToken]:
+def tokens_of(session: Session, user_id: int, now: datetime) -> Sequence[ApiToken]:
     """The account's, the newest first."""
     return session.scalars(_open(now).where(ApiToken.user_id == user_id).order_by(ApiToken.id.desc())).all()
 
 
-def is_live(now: dt.datetime | sa.BindParameter[dt.datetime]) -> sa.ColumnElement[bool]:
+def is_live(now: datetime | sa.BindParameter[datetime]) -> sa.ColumnElement[bool]:
     """Condition on ApiToken: it is not revoked and not expired."""
     return sa.and_(ApiToken.revoked_at.is_(None), sa.or_(ApiToken.expires_at.is_(None), ApiToken.expires_at > now))
 
 
-def _open(now: dt.datetime | sa.BindParameter[dt.datetime]) -> sa.Select[ApiToken]:
+def _open(now: datetime | sa.BindParameter[datetime]) -> sa.Select[ApiToken]:
     return sa.select(ApiToken).join(User, User.id == ApiToken.user_id).where(User.is_active, is_live(now))
 
 

@@ -11,11 +11,11 @@ sent there. So it does no harm to give somebody else's, and nobody learns from i
 account is found by an address that a provider of identities names: it may be unconfirmed, or another person's.
 """
 
-import datetime as dt
 import re
 import secrets
 from collections.abc import Collection, Iterable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
+from datetime import datetime, timedelta
 from math import factorial, prod
 from typing import Any, NewType
 
@@ -33,6 +33,7 @@ from leaderboard.audit.writes import assign, present, record
 from leaderboard.campaigns.models import Campaign, CampaignOrganiser
 from leaderboard.db import Database, add_or_refuse, locked, missing
 from leaderboard.errors import BadInput, Conflict, Gathered, InvalidFields, NotFound
+from leaderboard.frozen import frozen
 from leaderboard.mail import writes as outbox
 from leaderboard.mail.models import Mail, MailLink
 from leaderboard.mail.rules import OPTIONAL, MailKind
@@ -119,11 +120,11 @@ def _words(text: str) -> list[str]:
     return [text, re.sub(r"\W+", "", text), *re.findall(r"\w{3,}", text)]
 
 
-SESSION_LASTS = dt.timedelta(days=14)  # after the last visit
-SEEN_EVERY = dt.timedelta(hours=1)  # a visit is noted no more often than this: reading a page should write nothing
+SESSION_LASTS = timedelta(days=14)  # after the last visit
+SEEN_EVERY = timedelta(hours=1)  # a visit is noted no more often than this: reading a page should write nothing
 
 
-def start_session(session: Session, user_id: int, now: dt.datetime, browser: str = "") -> str:
+def start_session(session: Session, user_id: int, now: datetime, browser: str = "") -> str:
     """A new session of the account; gives its token, which is kept nowhere here. Sweeps those that are over.
 
     browser  by which its owner tells it from others
@@ -137,12 +138,12 @@ def start_session(session: Session, user_id: int, now: dt.datetime, browser: str
     return token
 
 
-def note_seen(session: Session, session_id: int, now: dt.datetime) -> None:
+def note_seen(session: Session, session_id: int, now: datetime) -> None:
     """Lets an open session last on from now."""
     _change_session(session, session_id, last_seen_at=now, expires_at=now + SESSION_LASTS)
 
 
-def end_session(session: Session, session_id: int, now: dt.datetime) -> None:
+def end_session(session: Session, session_id: int, now: datetime) -> None:
     """Ends one session, in every browser that holds its cookie."""
     _change_session(session, session_id, ended_at=now)
 
@@ -151,7 +152,7 @@ def _change_session(session: Session, session_id: int, **changes: object) -> Non
     session.execute(sa.update(BrowserSession).where(BrowserSession.id == session_id).values(changes))
 
 
-def end_all_sessions(session: Session, user_id: int, now: dt.datetime, staying: int | None = None) -> str:
+def end_all_sessions(session: Session, user_id: int, now: datetime, staying: int | None = None) -> str:
     """Ends every session of the account.
 
     staying  one that goes on, as the log-in that it began with, under a new token, which is given back: copies of its
@@ -173,7 +174,7 @@ HINT = len(TOKEN_PREFIX) + 4  # characters; of the 43 random ones the account's 
 LONGEST_NAME = 80
 LONGEST_DAYS = 3660
 MOST_TOKENS = 50  # of an account at the same time
-USED_EVERY = dt.timedelta(minutes=1)  # a use is noted no more often than this: most requests should write nothing
+USED_EVERY = timedelta(minutes=1)  # a use is noted no more often than this: most requests should write nothing
 
 
 def make_token(
@@ -184,7 +185,7 @@ def make_token(
     scopes: Iterable[Scope],
     *,
     days: int | None,
-    now: dt.datetime,
+    now: datetime,
 ) -> str:
     """A new token of the account, which is kept nowhere here; READ is always among its scopes.
 
@@ -203,14 +204,14 @@ def make_token(
         raise Conflict(f"The account has {MOST_TOKENS} tokens; revoke one first.")
     token = TOKEN_PREFIX + secrets.token_urlsafe(32)
     granted = sorted(scope.value for scope in {Scope.READ, *scopes})
-    ends = None if days is None else now + dt.timedelta(days=days)
+    ends = None if days is None else now + timedelta(days=days)
     values = {"token_hash": token_hash(token), "created_at": now, "expires_at": ends}
     session.add(ApiToken(user_id=user.id, name=name, hint=token[:HINT], scopes=granted, **values))
     record(session, actor, "make token", user, name=name, scopes=granted, days=days)
     return token
 
 
-def revoke_token(session: Session, actor: Actor, token_id: int, now: dt.datetime) -> None:
+def revoke_token(session: Session, actor: Actor, token_id: int, now: datetime) -> None:
     """From here on the token opens nothing. Raises NotFound for a token of somebody else, as for none."""
     token = session.get(ApiToken, token_id)
     if token is None or not (actor.all_powerful or token.user_id == actor.user_id):
@@ -220,7 +221,7 @@ def revoke_token(session: Session, actor: Actor, token_id: int, now: dt.datetime
         record(session, actor, "revoke token", session.get_one(User, token.user_id), name=token.name)
 
 
-def note_use(session: Session, token_id: int, now: dt.datetime) -> None:
+def note_use(session: Session, token_id: int, now: datetime) -> None:
     """Notes that a token was used now, unless another request has just done so."""
     due = sa.or_(ApiToken.last_used_at.is_(None), ApiToken.last_used_at <= now - USED_EVERY)
     session.execute(sa.update(ApiToken).where(ApiToken.id == token_id, due).values(last_used_at=now))
@@ -229,7 +230,7 @@ def note_use(session: Session, token_id: int, now: dt.datetime) -> None:
 WRONG = "This name and password don't belong together."
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NewAccount:
     """What `new_account` found good, and the password's hash."""
 
@@ -302,7 +303,7 @@ def authenticate(
     name: str,
     password: str,
     address: str,
-    now: dt.datetime | None = None,
+    now: datetime | None = None,
     browser: KnownBrowser | None = None,
 ) -> User:
     """The account of this name or e-mail address, when the password is right.
@@ -405,7 +406,7 @@ def _add(session: Session, new: NewAccount, **more: Any) -> User:
     return user
 
 
-def find_link(session: Session, kind: MailKind, token: str, now: dt.datetime, actor: Actor | None = None) -> MailLink:
+def find_link(session: Session, kind: MailKind, token: str, now: datetime, actor: Actor | None = None) -> MailLink:
     """The link of a mail that still works, with its account. Raises Conflict otherwise, whatever the reason.
 
     Not where the account has another address by now, to the letter: that is where the link was sent, and who reads the
@@ -435,9 +436,7 @@ def find_link(session: Session, kind: MailKind, token: str, now: dt.datetime, ac
     return link
 
 
-def _locked_link(
-    session: Session, kind: MailKind, token: str, now: dt.datetime, actor: Actor | None = None
-) -> MailLink:
+def _locked_link(session: Session, kind: MailKind, token: str, now: datetime, actor: Actor | None = None) -> MailLink:
     """The same, looked at again under the locks: a link works once."""
     link = find_link(session, kind, token, now, actor)
     locked(session, User, link.user_id)
@@ -456,7 +455,7 @@ def ask_for_reset(session: Session, email: str) -> None:
     outbox.put(session, MailKind.RESET, None, address)
 
 
-def reset_password(session: Session, token: str, password_hash: PasswordHash, now: dt.datetime) -> None:
+def reset_password(session: Session, token: str, password_hash: PasswordHash, now: datetime) -> None:
     """Sets the password; the link and all others of the account are used up, and all of its sessions end."""
     user = _locked_link(session, MailKind.RESET, token, now).user
     set_password(session, actor_of(session, user.id), user, password_hash)
@@ -489,7 +488,7 @@ def send_confirmation(session: Session, actor: Actor, user: User) -> str:
     return user.unconfirmed_email
 
 
-def confirm_address(session: Session, actor: Actor, token: str, now: dt.datetime) -> User:
+def confirm_address(session: Session, actor: Actor, token: str, now: datetime) -> User:
     """Makes the address that a link was sent to the account's; the one before is told. Only its own account may."""
     link = _locked_link(session, MailKind.CONFIRMATION, token, now, actor)
     link.used_at = now
@@ -532,7 +531,7 @@ def _take(session: Session, user: User, address: str | None) -> None:
     session.flush()
 
 
-def log_in(session: Session, issuer: str, subject: str, now: dt.datetime) -> User | None:
+def log_in(session: Session, issuer: str, subject: str, now: datetime) -> User | None:
     """The account that this identity logs in to, and notes that it was used; None when there is none."""
     identity = session.scalar(sa.select(Identity).where(Identity.issuer == issuer, Identity.subject == subject))
     if identity is None or not identity.user.is_active:

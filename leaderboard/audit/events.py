@@ -1,10 +1,9 @@
 """The events of the trail as they are stored, whatever became of their rows; and when it was last verified."""
 
-import datetime as dt
 import json
 from collections.abc import Generator, Mapping
 from contextlib import closing
-from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
 import sqlalchemy as sa
@@ -12,11 +11,12 @@ from sqlalchemy.orm import Session
 
 from leaderboard.audit.models import Chain, Event
 from leaderboard.audit.rules import event_hash
+from leaderboard.frozen import frozen
 
 CONTENT = ("at", "actor_id", "action", "subject", "subject_id", "facts", "state", "changed")  # what its hash is over
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StoredEvent:
     """A row of the audit trail, as far as it can be read.
 
@@ -64,10 +64,10 @@ def stored_events(
 def _stored_event(number: int, said: Mapping[Any, Any]) -> StoredEvent:
     own, previous = (_text_of(said[name], "replace") for name in ("hash", "previous_hash"))
     try:
-        at = dt.datetime.fromisoformat(_text_of(said["at"]))
+        at = datetime.fromisoformat(_text_of(said["at"]))
         event = Event(
             id=number,
-            at=at.replace(tzinfo=dt.UTC) if at.tzinfo is None else at.astimezone(dt.UTC),
+            at=at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC),
             actor_id=None if said["actor_id"] is None else int(_text_of(said["actor_id"])),
             action=_text_of(said["action"]),
             subject=_text_of(said["subject"]),
@@ -86,12 +86,12 @@ def _text_of(value: Any, errors: str = "strict") -> str:
     return value.decode(errors=errors) if isinstance(value, bytes) else str(value)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Verifications:
     """clean_at: the last one that found nothing; differed_at: the last one of all, when it found `differences`."""
 
-    clean_at: dt.datetime | None = None
-    differed_at: dt.datetime | None = None
+    clean_at: datetime | None = None
+    differed_at: datetime | None = None
     differences: int = 0
 
 
@@ -102,7 +102,7 @@ def verifications(session: Session) -> Verifications:
     none: somebody else wrote it.
     """
     own = (Event.subject == Chain.__tablename__, Event.action == "verify")
-    differed: tuple[dt.datetime | None, int] = (None, 0)
+    differed: tuple[datetime | None, int] = (None, 0)
     with closing(stored_events(session, *own, newest_first=True)) as events:
         for event in (stored.event for stored in events if stored.event and stored.computed == stored.hash):
             match event.facts:

@@ -1,6 +1,6 @@
 """The audit trail."""
 
-import datetime as dt
+from datetime import datetime
 from typing import Any
 
 import sqlalchemy as sa
@@ -22,7 +22,7 @@ class Event(Base):
     __tablename__ = "event"
 
     id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
-    at: Mapped[dt.datetime] = mapped_column(index=True)
+    at: Mapped[datetime] = mapped_column(index=True)
     actor_id: Mapped[int | None] = mapped_column(sa.ForeignKey("user.id"))  # NULL: the command line or a worker
     action: Mapped[str]
     subject: Mapped[str]

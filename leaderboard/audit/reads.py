@@ -4,7 +4,6 @@ import datetime as dt
 import json
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import sqlalchemy as sa
@@ -21,6 +20,7 @@ from leaderboard.db import Base
 from leaderboard.errors import InvalidFields
 from leaderboard.evaluations.models import Agreement, Evaluation
 from leaderboard.evaluations.reads import organised_campaign
+from leaderboard.frozen import frozen
 from leaderboard.judgments.models import JudgmentRevision, Query
 from leaderboard.numbers import read_whole
 from leaderboard.submissions.models import Submission
@@ -136,7 +136,7 @@ def name_of_row(session: Session, table: str, number: int) -> str:
     return names_of(session, {table: [number]}).get((table, number)) or f"{SUBJECTS.get(table, table)} {number}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TrailFilters:
     """Which events are asked for; what is empty asks for all.
 
@@ -157,7 +157,7 @@ class TrailFilters:
         return self != TrailFilters()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Change:
     """What something was before, and is after; both empty where only that it changed is known."""
 
@@ -166,7 +166,7 @@ class Change:
     after: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TrailRow:
     """One event. evaluation, submission: where its run's page is; readable: False for one that can't be read."""
 
@@ -184,7 +184,7 @@ class TrailRow:
     readable: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TrailPage:
     """rows: of one page, the newest first; people: who did something here, as (id, name)."""
 

@@ -5,23 +5,23 @@ too: what makes a change visible is that digests hang together, one event on the
 somebody has noted down elsewhere.
 """
 
-import datetime as dt
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from datetime import UTC, datetime
 from enum import Enum
 from itertools import chain
 from typing import Any
 
 from leaderboard.evaluations.rules import ScoringSettings
 from leaderboard.formats import Judgments, SubtopicJudgments
+from leaderboard.frozen import frozen
 
 FIRST = "0" * 64  # what the first event has as the hash of the one before it
 SHORT = 16  # hexadecimal digits
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ScoreLine:
     """One row of score. `values` are the bytes as stored: eight little-endian ones a position."""
 
@@ -44,7 +44,7 @@ def canonical(value: Any) -> str:
     """A value as one line of JSON: keys sorted, moments in UTC with microseconds, every number as a float's shortest
     digits, since PostgreSQL's JSON has one kind of number and makes 20.0 and 1e20 other texts than SQLite does.
 
-    >>> canonical({"b": 20, "a": dt.datetime(2026, 1, 2, tzinfo=dt.UTC)})
+    >>> canonical({"b": 20, "a": datetime(2026, 1, 2, tzinfo=UTC)})
     '{"a": "2026-01-02T00:00:00.000000+00:00", "b": 20.0}'
     """
     return json.dumps(_plain(value), sort_keys=True)
@@ -119,8 +119,8 @@ def _plain(value: Any) -> Any:
         return [_plain(each) for each in value]
     if isinstance(value, Mapping):
         return {str(key): _plain(each) for key, each in value.items()}
-    if isinstance(value, dt.datetime):
-        return value.astimezone(dt.UTC).isoformat(timespec="microseconds")
+    if isinstance(value, datetime):
+        return value.astimezone(UTC).isoformat(timespec="microseconds")
     if isinstance(value, ScoringSettings):
         return _plain(value.as_json())
     raise TypeError(f"no canonical form of a {type(value).__name__}")

@@ -30,6 +30,7 @@ from leaderboard.audit.writes import record
 from leaderboard.boards.models import Board, Standing
 from leaderboard.db import locked, unanswered
 from leaderboard.errors import NoDatabase
+from leaderboard.frozen import frozen
 from leaderboard.judgments.models import JudgmentRevision
 from leaderboard.judgments.reads import stored_rows
 from leaderboard.moments import moment_in_words
@@ -66,7 +67,7 @@ TRIGGERS = {  # what stands between a statement and our tables: its name, and wh
 Differing = Iterable[tuple[str, str, str]]  # what, stored, expected
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Difference:
     """One thing that is not as this program left it.
 
@@ -126,7 +127,7 @@ class Report:
             self.add(where, what, stored, expected, last, into)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Trail:
     """What the events tell.
 

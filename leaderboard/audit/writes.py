@@ -1,9 +1,9 @@
 """The audit trail, and the present moment."""
 
-import datetime as dt
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from datetime import UTC, datetime
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -23,16 +23,16 @@ SHOWN = "campaigns whose pages show what was changed"
 BEFORE = "how many events waited when each open savepoint was made"
 
 
-_REPLAYED: ContextVar[dt.datetime | None] = ContextVar("replayed", default=None)
+_REPLAYED: ContextVar[datetime | None] = ContextVar("replayed", default=None)
 
 
-def present() -> dt.datetime:
+def present() -> datetime:
     """Now, in UTC. Services take `now` where a caller may know better (a deadline counts from a request's start)."""
-    return _REPLAYED.get() or dt.datetime.now(dt.UTC)
+    return _REPLAYED.get() or datetime.now(UTC)
 
 
 @contextmanager
-def replaying(moment: dt.datetime) -> Iterator[None]:
+def replaying(moment: datetime) -> Iterator[None]:
     """Within the block it is that moment of the past: an import does again what was done then. The trail says when it
     did so."""
     token = _REPLAYED.set(moment)

@@ -27,13 +27,14 @@ from leaderboard.errors import BadInput, NotFound
 from leaderboard.formats import Ids, Texts
 from leaderboard.formats.ids import as_texts, repeated_rows
 from leaderboard.formats.plain_text import rejection, shown
+from leaderboard.frozen import frozen
 from leaderboard.metrics import Floats, Ints
 
 Idf = Literal["lucene", "robertson"]
 Number = TypeVar("Number", float, NDArray[np.float64])
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BM25:
     """BM25: idf · f (k1 + 1) / (f + k1 (1 − b + b · |D| / avgdl)), added up over the query's terms.
 
@@ -73,7 +74,7 @@ class BM25:
         return float(qf) if self.k3 is None else (self.k3 + 1.0) * qf / (self.k3 + qf)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TfIdf:
     """tf-idf: tf = n / |D|, the share of a document's terms that are this one; idf = log2(N / df).
 
@@ -288,7 +289,7 @@ class Share(NamedTuple):
     share: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Explained:
     """A document's score for a query, term by term.
 

@@ -1,6 +1,6 @@
 """What was computed, under which settings; the rows of `scoring` are the queue too."""
 
-import datetime as dt
+from datetime import datetime
 from typing import Any
 
 import sqlalchemy as sa
@@ -28,7 +28,7 @@ class Board(Base):
     subset: Mapped[Subset] = mapped_column(choice(Subset, "subset"), primary_key=True)
     version: Mapped[int] = mapped_column(default=1)
     figures: Mapped[dict[str, Any]]
-    refreshed_at: Mapped[dt.datetime]
+    refreshed_at: Mapped[datetime]
     scorings: Mapped[Ints] = mapped_column(deferred=True)  # last, since SQLite reads a row up to what is asked for
     means: Mapped[Floats] = mapped_column(deferred=True)
     counts: Mapped[Floats] = mapped_column(deferred=True)

@@ -4,11 +4,11 @@ docs/disclosure.md has the reasons and the arithmetic.
 """
 
 import math
-from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 
 import numpy as np
 
+from leaderboard.frozen import frozen
 from leaderboard.metrics import Floats
 from leaderboard.statistics import LEAST_QUERIES
 
@@ -43,7 +43,7 @@ def decimals_for(queries: int) -> int:
     return decimals
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Rounding:
     """How the figures of an evaluation are rounded for a reader who may not see single queries.
 

@@ -10,11 +10,11 @@ that a rank and its set are of the same runs; baselines that stand are compared 
 scored runs have an interval only.
 """
 
-import datetime as dt
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
+from datetime import datetime
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,6 +29,7 @@ from leaderboard.campaigns.models import Campaign
 from leaderboard.db import Database, clock, insert_unless_there, locked
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules import ScoringSettings, Subset
+from leaderboard.frozen import frozen
 from leaderboard.judgments.models import Query
 from leaderboard.metrics import Columns, Measure
 from leaderboard.metrics.aggregation import GEOMETRIC_MEAN
@@ -91,7 +92,7 @@ class StandingSet(NamedTuple):
     is_old: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Work:
     """What is computed from: one measure over one subset of the queries.
 
@@ -416,7 +417,7 @@ def _write_figures(
     subset: Subset,
     figures: dict[str, Any],
     packed: Mapping[str, Any],
-    as_of: dt.datetime,
+    as_of: datetime,
 ) -> bool:
     """Keeps the figures and those of each run, packed, unless later ones are kept already; whether it did."""
     key = {**wanted._asdict(), "subset": subset}

@@ -1,6 +1,6 @@
 """Campaigns: what is held fixed over their years."""
 
-import datetime as dt
+from datetime import datetime
 from typing import Any, Literal
 
 import sqlalchemy as sa
@@ -44,9 +44,9 @@ class Campaign(Base):
     links: Mapped[list[Any]] = mapped_column(default=list)
     guidelines: Mapped[str] = mapped_column(default="")
     visibility: Mapped[Visibility] = mapped_column(choice(Visibility, "visibility"), default=Visibility.PUBLIC)
-    archived_at: Mapped[dt.datetime | None]
-    created_at: Mapped[dt.datetime]
-    locked_at: Mapped[dt.datetime | None]
+    archived_at: Mapped[datetime | None]
+    created_at: Mapped[datetime]
+    locked_at: Mapped[datetime | None]
 
     __table_args__ = (
         *(sa.CheckConstraint(bound.sql(column), column) for column, bound in BOUNDS.items()),

@@ -7,10 +7,9 @@ The settings of a campaign and of an evaluation as their organisers change them,
 Campaigns and their evaluations: what there is, whether it is open, and who leads.
 """
 
-import datetime as dt
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from datetime import datetime
 from itertools import chain, groupby
 from operator import itemgetter
 from typing import Any
@@ -30,6 +29,7 @@ from leaderboard.errors import NotFound
 from leaderboard.evaluations import reads
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules import Phase, Split, phase_of
+from leaderboard.frozen import frozen
 from leaderboard.judgments.models import JudgmentRevision, Query
 from leaderboard.numbers import counted
 from leaderboard.submissions.models import Submission
@@ -42,7 +42,7 @@ from leaderboard.worker.reads import current_sets
 EVALUATION_ORDER = (Evaluation.period_key.desc(), Evaluation.condition, Evaluation.title, Evaluation.id)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Room:
     """evaluation, evaluation_title: empty in a campaign's room."""
 
@@ -52,29 +52,29 @@ class Room:
     evaluation_title: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Counts:
     """submissions: all on record; waiting: queued or being scored, since when the oldest."""
 
     submissions: int = 0
     waiting: int = 0
-    oldest_waiting: dt.datetime | None = None
+    oldest_waiting: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EvaluationRow:
     slug: str
     title: str
     period: str
     condition: str
     phase: Phase
-    opens_at: dt.datetime | None
-    closes_at: dt.datetime | None
+    opens_at: datetime | None
+    closes_at: datetime | None
     draft: bool
     counts: Counts
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OrganisedCampaign:
     """phases: of its evaluations that are no drafts, each once, the open ones first; drafts: how many are drafts."""
 
@@ -87,7 +87,7 @@ class OrganisedCampaign:
     counts: Counts
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ListedEvaluation:
     """queries, runs: how many it has."""
 
@@ -98,11 +98,11 @@ class ListedEvaluation:
     condition: str
     queries: int
     runs: int
-    opens_at: dt.datetime | None
-    closes_at: dt.datetime | None
+    opens_at: datetime | None
+    closes_at: datetime | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CampaignRoom:
     """evaluations: the newest period first."""
 
@@ -111,7 +111,7 @@ class CampaignRoom:
     evaluations: tuple[EvaluationRow, ...]
 
 
-def room(session: Session, actor: Actor, campaign_slug: str, slug: str | None, _: dt.datetime) -> Room:
+def room(session: Session, actor: Actor, campaign_slug: str, slug: str | None, _: datetime) -> Room:
     """The room of a campaign, or of one of its evaluations. Raises NotFound."""
     if slug is None:
         campaign = reads.organised_campaign(session, actor, campaign_slug)
@@ -120,7 +120,7 @@ def room(session: Session, actor: Actor, campaign_slug: str, slug: str | None, _
     return Room(evaluation.campaign.slug, evaluation.campaign.title, evaluation.slug, evaluation.title)
 
 
-def organised_campaigns(session: Session, actor: Actor, now: dt.datetime) -> tuple[OrganisedCampaign, ...]:
+def organised_campaigns(session: Session, actor: Actor, now: datetime) -> tuple[OrganisedCampaign, ...]:
     """The campaigns that `actor` organises (an admin: all), the newest first and archived ones last."""
     own = sa.select(Campaign).where(_organised_by(actor))
     order = Campaign.archived_at.is_not(None), Campaign.created_at.desc(), Campaign.id.desc()
@@ -151,9 +151,7 @@ def _organised_by(actor: Actor) -> sa.ColumnElement[bool]:
     return sa.true() if actor.all_powerful else Campaign.id.in_(actor.organises)
 
 
-def organised_evaluations(
-    session: Session, actor: Actor, campaign: str, _: dt.datetime
-) -> tuple[ListedEvaluation, ...]:
+def organised_evaluations(session: Session, actor: Actor, campaign: str, _: datetime) -> tuple[ListedEvaluation, ...]:
     """Those of one campaign, or of all that `actor` organises, by campaign and period. Raises NotFound."""
     own = Campaign.id == reads.organised_campaign(session, actor, campaign).id if campaign else _organised_by(actor)
     order = Campaign.slug, Evaluation.period_key, Evaluation.slug
@@ -168,7 +166,7 @@ def organised_evaluations(
     )
 
 
-def campaign_room(session: Session, actor: Actor, slug: str, now: dt.datetime) -> CampaignRoom:
+def campaign_room(session: Session, actor: Actor, slug: str, now: datetime) -> CampaignRoom:
     """Raises NotFound."""
     campaign = reads.organised_campaign(session, actor, slug)
     organisers = tuple(organiser.name for organiser in _organisers(session, actor, campaign))
@@ -176,7 +174,7 @@ def campaign_room(session: Session, actor: Actor, slug: str, now: dt.datetime) -
     return CampaignRoom(reads.campaign_heading(campaign), organisers, tuple(evaluations))
 
 
-def _evaluations(session: Session, campaigns: Sequence[int], now: dt.datetime) -> defaultdict[int, list[EvaluationRow]]:
+def _evaluations(session: Session, campaigns: Sequence[int], now: datetime) -> defaultdict[int, list[EvaluationRow]]:
     """Campaign -> its evaluations, the newest period first, then by condition. Submissions without a scoring, because
     nothing is judged yet, wait for nobody.
     """
@@ -201,7 +199,7 @@ def _evaluations(session: Session, campaigns: Sequence[int], now: dt.datetime) -
     return rows
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CampaignSettings:
     """values: by column. stays: why it can't be removed, in words; empty when it can. goes: what goes with it then.
 
@@ -209,8 +207,8 @@ class CampaignSettings:
     """
 
     values: Mapping[str, Any]
-    locked_at: dt.datetime | None
-    archived_at: dt.datetime | None
+    locked_at: datetime | None
+    archived_at: datetime | None
     stays: str
     goes: str
     organisers: tuple[str, ...]
@@ -218,7 +216,7 @@ class CampaignSettings:
     evaluations: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EvaluationSettings:
     """values: by column. stays: why it can't be removed, in words; empty when it can. goes: what goes with it then."""
 
@@ -228,21 +226,21 @@ class EvaluationSettings:
     goes: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Organiser:
     user_id: int
     name: str
     is_self: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LetIn:
     team_id: int
     slug: str
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class People:
     """Who organises a campaign, and which teams were let into it while it is private."""
 
@@ -251,7 +249,7 @@ class People:
     teams: tuple[LetIn, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Founder:
     """An account that may make campaigns without being an admin."""
 
@@ -259,7 +257,7 @@ class Founder:
     name: str
 
 
-def campaign_settings(session: Session, actor: Actor, slug: str, _: dt.datetime) -> CampaignSettings:
+def campaign_settings(session: Session, actor: Actor, slug: str, _: datetime) -> CampaignSettings:
     """Raises NotFound."""
     campaign = reads.organised_campaign(session, actor, slug)
     own = sa.select(Evaluation.slug).where(Evaluation.campaign_id == campaign.id)
@@ -274,7 +272,7 @@ def campaign_settings(session: Session, actor: Actor, slug: str, _: dt.datetime)
 
 
 def evaluation_settings(
-    session: Session, actor: Actor, campaign_slug: str, slug: str, _: dt.datetime
+    session: Session, actor: Actor, campaign_slug: str, slug: str, _: datetime
 ) -> EvaluationSettings:
     """Raises NotFound."""
     evaluation = reads.organised_evaluation(session, actor, campaign_slug, slug)
@@ -301,7 +299,7 @@ def what_goes(session: Session, which: Campaign | Evaluation) -> str:
     return f"its evaluations, {words}" if is_campaign else words
 
 
-def people(session: Session, actor: Actor, slug: str, _: dt.datetime) -> People:
+def people(session: Session, actor: Actor, slug: str, _: datetime) -> People:
     """Raises NotFound."""
     campaign = reads.organised_campaign(session, actor, slug)
     return People(campaign.visibility, _organisers(session, actor, campaign), _teams_let_in(session, campaign))
@@ -321,7 +319,7 @@ def _teams_let_in(session: Session, campaign: Campaign) -> tuple[LetIn, ...]:
     return tuple(LetIn(*row) for row in session.execute(teams.where(own).order_by(Team.name, Team.id)))
 
 
-def founders(session: Session, actor: Actor, _: dt.datetime) -> tuple[Founder, ...]:
+def founders(session: Session, actor: Actor, _: datetime) -> tuple[Founder, ...]:
     """Raises NotFound for whoever is no admin."""
     if not actor.all_powerful:
         raise NotFound
@@ -329,7 +327,7 @@ def founders(session: Session, actor: Actor, _: dt.datetime) -> tuple[Founder, .
     return tuple(Founder(*row) for row in rows)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Leader:
     """The first run of an evaluation's board by the primary measure. name: what its system is called among the others
     there; tied: how many others share its rank."""
@@ -341,7 +339,7 @@ class Leader:
     tied: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EvaluationSummary:
     """queries: those that this reader may know of; systems, leader: 0 and None until they may see results.
 
@@ -356,7 +354,7 @@ class EvaluationSummary:
     rounding: Rounding | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CampaignSummary:
     campaign: reads.CampaignHeading
     primary: Column
@@ -367,7 +365,7 @@ class CampaignSummary:
     latest: EvaluationSummary | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CampaignPage:
     """evaluations: the newest period first; organised: whether this reader organises the campaign."""
 
@@ -385,7 +383,7 @@ class CampaignPage:
     evaluations: tuple[EvaluationSummary, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Overview:
     """Campaigns with their evaluations, as far as the reader may know of them, the newest first.
 
@@ -401,7 +399,7 @@ class Overview:
         return tuple(self.summaries[evaluation.id] for evaluation in self.evaluations[campaign])
 
 
-def overview(session: Session, actor: Actor, now: dt.datetime, slug: str = "") -> Overview:
+def overview(session: Session, actor: Actor, now: datetime, slug: str = "") -> Overview:
     """Of every campaign that the reader may know of, or of this one. Raises NotFound."""
     known = _known_to(session, actor, slug)
     if slug and not known:
@@ -454,7 +452,7 @@ def _known_to(session: Session, actor: Actor, slug: str = "") -> dict[Campaign, 
     return {campaign: [row[1] for row in own if row[1] is not None] for campaign, own in grouped}
 
 
-def campaigns(session: Session, actor: Actor, now: dt.datetime) -> tuple[CampaignSummary, ...]:
+def campaigns(session: Session, actor: Actor, now: datetime) -> tuple[CampaignSummary, ...]:
     """Every campaign that the reader may know of: with an open evaluation, then the newest; archived ones last."""
     return campaign_summaries(overview(session, actor, now))
 
@@ -484,7 +482,7 @@ def is_loading(session: Session) -> bool:
     return exists(session, *own, Scoring.state.in_(UNFINISHED), on_boards())
 
 
-def campaign(session: Session, actor: Actor, slug: str, now: dt.datetime) -> CampaignPage:
+def campaign(session: Session, actor: Actor, slug: str, now: datetime) -> CampaignPage:
     """Raises NotFound."""
     return campaign_page(actor, overview(session, actor, now, slug))
 

@@ -4,10 +4,10 @@ The prior of Value = 1 − (P_miss + β · P_fa): β, and the cost, value and pr
 
 import math
 import sys
-from dataclasses import dataclass
 from enum import StrEnum
 
 from leaderboard.errors import InvalidFields
+from leaderboard.frozen import frozen
 
 
 class Visibility(StrEnum):
@@ -26,7 +26,7 @@ def is_known(visibility: Visibility, *, let_in: bool) -> bool:
 ROUNDED = 1e-3  # relative difference up to which a β beside cost, value and prior is theirs, printed with few digits
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Bound:
     """The numbers that a field may hold: from `low` on, or above it, and below `below`; never NaN or infinity."""
 

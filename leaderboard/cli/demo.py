@@ -1,6 +1,5 @@
 """`leaderboard demo`: the site, a worker and the demonstration campaigns, in one folder."""
 
-import datetime as dt
 import fcntl
 import os
 import secrets
@@ -13,6 +12,7 @@ import time
 import urllib.request
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from types import FrameType
 
@@ -131,7 +131,7 @@ def _run(folder: Path, listener: socket.socket) -> None:
         with _site_and_worker(config, folder, listener) as look_after:
             # The worker scores the first runs while the others are still being drawn.
             try:
-                seeded = seeding.load(database, RunStore(config.store_url), dt.datetime.now(dt.UTC))
+                seeded = seeding.load(database, RunStore(config.store_url), datetime.now(UTC))
             except InvalidFields as error:
                 words = f"{folder} holds something under a name that the demonstration needs ({error}); {AFRESH}"
                 raise Conflict(words) from error

@@ -4,11 +4,11 @@ A command asks its endpoint: in this process and as the console, or at `--server
 commands of the same groups that are made by hand: what nobody but the console may, and what asks several endpoints.
 """
 
-import datetime as dt
 import tempfile
 import types
 import typing
 from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime
 from enum import Enum
 from functools import partial
 from pathlib import Path
@@ -157,7 +157,7 @@ def option_of(name: str, field: FieldInfo, default: Any) -> click.Option:
     kind: Any = options.Reads("whole number" if int in kinds else "number" if float in kinds else "text", str)
     if choices := inputs.choices_of(kinds):
         kind = click.Choice([inputs.as_text(choice) for choice in choices])
-    elif dt.datetime in kinds:
+    elif datetime in kinds:
         kind = options.MOMENT
     elif shown.is_file:
         kind = options.TEXT_OF_FILE

@@ -6,7 +6,6 @@ And bars while something takes long, only where a person is looking.
 """
 
 import csv
-import datetime as dt
 import io
 import json
 import math
@@ -17,6 +16,7 @@ import sys
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from datetime import UTC, datetime
 from enum import EnumType
 from functools import reduce
 from io import FileIO
@@ -102,12 +102,12 @@ class Reads(click.ParamType[Any]):
             self.fail(str(error), param, ctx)
 
 
-def _moment(text: str) -> dt.datetime:
+def _moment(text: str) -> datetime:
     try:
-        moment = dt.datetime.fromisoformat(text)
+        moment = datetime.fromisoformat(text)
     except ValueError:
         raise ValueError(f"expected a date like 2026-09-30 or 2026-09-30T18:00 (UTC), found {text!r}") from None
-    return moment.replace(tzinfo=dt.UTC) if moment.tzinfo is None else moment
+    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment
 
 
 MOMENT = Reads("date", _moment)

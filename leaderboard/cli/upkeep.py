@@ -5,13 +5,13 @@
 `leaderboard import-campaign` and `export`: a campaign of past years from files with a manifest, and back.
 """
 
-import datetime as dt
 import logging
 import re
 import shutil
 import tempfile
 from collections.abc import Sequence
 from dataclasses import asdict
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 
@@ -122,7 +122,7 @@ def _document(report: record.Report) -> dict[str, object]:
     return {"clean": report.clean, **asdict(report), "differences": differences}
 
 
-def _words(report: record.Report, before: dt.datetime | None) -> str:
+def _words(report: record.Report, before: datetime | None) -> str:
     lines = [
         f"{each.where}: {each.what}\n  stored    {each.stored}\n  expected  {each.expected}\n  {each.who}"
         for each in report.differences

@@ -3,10 +3,10 @@
 `leaderboard mail`: the mails of the site, for whoever runs it.
 """
 
-import datetime as dt
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import datetime
 
 import click
 import sqlalchemy as sa
@@ -185,7 +185,7 @@ def _email(row: User) -> str:
     return row.email or (f"{row.unconfirmed_email} (unconfirmed)" if row.unconfirmed_email else "–")
 
 
-def _day(moment: dt.datetime | None) -> str:
+def _day(moment: datetime | None) -> str:
     return f"{moment:%Y-%m-%d}" if moment else "never"
 
 

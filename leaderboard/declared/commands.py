@@ -2,14 +2,16 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
+
+from leaderboard.frozen import frozen
 
 Answer = Any  # of the endpoint, as JSON
 PART = re.compile(r"<(?:(?P<converter>\w+):)?(?P<name>\w+)>")  # of an address
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Table:
     """An answer as a table: rows gives its rows, row the cells of one; empty says what to do where there is none."""
 
@@ -19,14 +21,14 @@ class Table:
     rows: Callable[[Answer], Sequence[Any]] = lambda answer: answer
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Lines:
     """An answer as lines of a name and a text."""
 
     of: Callable[[Answer], Mapping[str, str]]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Find:
     """How an argument that people write stands for a part of the address that is a number.
 
@@ -45,7 +47,7 @@ def account_named(rows: Sequence[Any], name: str) -> int | None:
     return next((row["user_id"] for row in rows if row["name"].casefold() == name.casefold()), None)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Other:
     """What a command does in place of its own where an option is given.
 
@@ -59,7 +61,7 @@ class Other:
     help: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Command:
     """The command of an endpoint; its options are the endpoint's arguments and the fields of its body.
 

@@ -8,12 +8,11 @@ From it are made the fields of forms (`web.forms`), the options of commands (`de
 schemas of the API, and the tables in docs. `checked` tells all that is wrong at once.
 """
 
-import datetime as dt
 import inspect
 import types
 import typing
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from datetime import UTC, datetime
 from enum import Enum
 from typing import Annotated, Any, TypeVar
 
@@ -23,16 +22,17 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined, PydanticUndefinedType
 
 from leaderboard.errors import BadInput, InvalidFields
+from leaderboard.frozen import frozen
 from leaderboard.numbers import read_number, read_ratio, read_whole
 from leaderboard.texts import text_problem
 
 LONGEST_LINE = 120  # characters
 # What the tables hold, with room for the grace and for any time zone.
-FIRST_DAY, LAST_DAY = dt.datetime(1901, 1, 1, tzinfo=dt.UTC), dt.datetime(9998, 1, 1, tzinfo=dt.UTC)
+FIRST_DAY, LAST_DAY = datetime(1901, 1, 1, tzinfo=UTC), datetime(9998, 1, 1, tzinfo=UTC)
 GREATEST = 10**9  # more than anybody means, and what both databases can hold
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Shown:
     """How forms and commands show a setting.
 
@@ -233,8 +233,8 @@ def read_by(read: Callable[[str], Any], words: str, *, json_too: bool = False) -
     return BeforeValidator(validate)
 
 
-def _in_range(moment: dt.datetime) -> dt.datetime:
-    known = moment if moment.tzinfo is not None else moment.replace(tzinfo=dt.UTC)
+def _in_range(moment: datetime) -> datetime:
+    known = moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
     if not FIRST_DAY <= known < LAST_DAY:
         raise ValueError(f"give a date from {FIRST_DAY.year} to {LAST_DAY.year - 1}")
     return moment
@@ -265,7 +265,7 @@ def needed(text: str) -> str:
 
 WHOLE = read_by(read_whole, "give a whole number of at most 18 digits")
 RATIO = read_by(read_ratio, "{!r} is no finite number; give one such as 0.5 or 1/600")
-MOMENT = read_by(dt.datetime.fromisoformat, "give a day and a time, like 2026-09-30T18:00", json_too=True)
+MOMENT = read_by(datetime.fromisoformat, "give a day and a time, like 2026-09-30T18:00", json_too=True)
 Line = Annotated[str, line_of(LONGEST_LINE)]  # a text of one line
 Name = Annotated[Line, AfterValidator(needed)]  # one that must not be empty
 Whole = Annotated[int, WHOLE]
@@ -275,7 +275,7 @@ IN_ZONE = (
     "With an offset, such as 2027-05-01T12:00:00Z or …+02:00; without one it is what clocks show in the evaluation's "
     "time zone."
 )
-Moment = Annotated[dt.datetime, MOMENT, AfterValidator(_in_range), Field(description=IN_ZONE)]
+Moment = Annotated[datetime, MOMENT, AfterValidator(_in_range), Field(description=IN_ZONE)]
 Confirm = Annotated[bool, Field(description="To what it does at once, which a refusal without it lists.")]
 
 
@@ -293,7 +293,7 @@ def as_text(value: Any) -> Any:
     """A value as its field shows it."""
     if isinstance(value, Enum):
         return value.value
-    if isinstance(value, dt.datetime):
+    if isinstance(value, datetime):
         return value.isoformat(timespec="seconds" if value.second else "minutes")
     if isinstance(value, list | tuple):  # words, or lines of several
         return " ".join(value) if all(isinstance(part, str) for part in value) else "\n".join(map(" ".join, value))

@@ -9,13 +9,13 @@ gives every one of them a hidden value: standard normal for a distractor, higher
 one. Part of it is common to all systems (some documents mislead everybody), the rest the system's own.
 """
 
-import datetime as dt
 import gzip
 import io
 import tomllib
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from functools import cached_property, partial
 from operator import attrgetter
 from pathlib import Path
@@ -37,6 +37,7 @@ from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads import find_evaluation
 from leaderboard.evaluations.writes import create_evaluation, set_rules
 from leaderboard.formats import RUN_WRITERS, Ids, Judgments, QueryRow, RunLine, read_judgments, read_queries
+from leaderboard.frozen import frozen
 from leaderboard.judgments.rules import JudgmentFiles
 from leaderboard.judgments.writes import import_judgments, import_queries
 from leaderboard.metrics.segments import Bools, Floats, Ints
@@ -53,7 +54,7 @@ from leaderboard.teams.writes import NewSystem, add_member, create_system, creat
 Table = Mapping[str, Any]  # of a TOML file: arguments of the service that makes it by name, or as its comments say
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RunPlan:
     """One run to submit, unless the team has a run with this label in the evaluation already.
 
@@ -67,11 +68,11 @@ class RunPlan:
     label: str
     filename: str
     content: Callable[[], bytes]
-    after_opening: dt.timedelta = dt.timedelta()
+    after_opening: timedelta = timedelta()
     settings: Table = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EvaluationPlan:
     """One evaluation. file_rules: what it asks of run files, by the names of `FileRules`."""
 
@@ -83,7 +84,7 @@ class EvaluationPlan:
     file_rules: Table = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CampaignPlan:
     """One campaign. teams: each with its `slug`, `name`, `description` and its list `system`."""
 
@@ -93,7 +94,7 @@ class CampaignPlan:
     evaluations: tuple[EvaluationPlan, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Account:
     """`does` says in a few words what it is for; `founds`: it may make campaigns; `owns` are the slugs of its teams."""
 
@@ -205,8 +206,8 @@ TEAM = {
     "description": "Lists made to show what the measures say.",
 }
 # Over and done, so that no board asks for runs and every query can be looked at.
-OPENED = dt.datetime(2025, 1, 1, tzinfo=dt.UTC)
-CLOSED = {"period": "2025", "opens_at": OPENED, "closes_at": OPENED + dt.timedelta(days=1)}
+OPENED = datetime(2025, 1, 1, tzinfo=UTC)
+CLOSED = {"period": "2025", "opens_at": OPENED, "closes_at": OPENED + timedelta(days=1)}
 FILES = ("slug", "queries", "judgments", "runs")
 
 
@@ -261,7 +262,7 @@ SCALES: Mapping[str, Callable[[Floats, float], Floats]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Pool:
     """Documents of one evaluation's queries, query after query.
 
@@ -363,7 +364,7 @@ FIRST_RUN_DAYS, LAST_RUN_DAYS = 3, 26  # after the opening
 TOTAL_QUOTA = 30
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SampleRun:
     """A run for a visitor to submit, as plain text, and the slug of the evaluation that it is for."""
 
@@ -380,7 +381,7 @@ class SimulatedCampaign:
 
     folder: Path
     latest: int
-    now: dt.datetime
+    now: datetime
 
     @cached_property
     def scenario(self) -> Table:
@@ -450,13 +451,13 @@ class _Round:
         names = (self.condition["slug"], subject)
         return np.random.default_rng([self.scenario["seed"], self.year, *(zlib.crc32(name.encode()) for name in names)])
 
-    def plan(self, midnight: dt.datetime) -> EvaluationPlan:
+    def plan(self, midnight: datetime) -> EvaluationPlan:
         """The newest one is open at `midnight`, each of the others was in the September of its year."""
         condition, name = self.condition, self.condition["name"]
-        opens_at, closes_at = (dt.datetime(self.calendar, month, 1, tzinfo=dt.UTC) for month in (9, 10))
+        opens_at, closes_at = (datetime(self.calendar, month, 1, tzinfo=UTC) for month in (9, 10))
         note, details = "", "closed"
         if self.is_newest:
-            opens_at, closes_at = (midnight + dt.timedelta(days=days) for days in (-OPENED_DAYS_AGO, CLOSES_IN_DAYS))
+            opens_at, closes_at = (midnight + timedelta(days=days) for days in (-OPENED_DAYS_AGO, CLOSES_IN_DAYS))
             note, details = condition["details_note"], condition["details"]
         return EvaluationPlan(
             slug=self.slug,
@@ -516,7 +517,7 @@ class _Round:
             label=label,
             filename=f"{label}.{'tsv' if system['format'] == 'decisions' else 'run'}.gz",
             content=partial(self.write, system, source, quality, episode),
-            after_opening=dt.timedelta(days=FIRST_RUN_DAYS, minutes=chance % minutes),
+            after_opening=timedelta(days=FIRST_RUN_DAYS, minutes=chance % minutes),
             settings={
                 "designation": designation,
                 "threshold": stated if system["format"] == "trec" else None,
@@ -540,7 +541,7 @@ class _Round:
         return best + float(episode.get("threshold", 0.0))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Seeded:
     """What `load` made or found. `submitted` counts the runs that it submitted."""
 
@@ -549,7 +550,7 @@ class Seeded:
     submitted: int
 
 
-def load(database: Database, store: RunStore, now: dt.datetime) -> Seeded:
+def load(database: Database, store: RunStore, now: datetime) -> Seeded:
     """Makes the worked examples, the simulated campaign and the accounts, as far as they are missing.
 
     Campaigns, queries, judgments and accounts come first, in one transaction; then run by run.

@@ -1,7 +1,7 @@
 """The settings of an evaluation, each declared once."""
 
-import datetime as dt
 import re
+from datetime import datetime
 from typing import Annotated
 
 from pydantic import AfterValidator, BeforeValidator, ValidationInfo, field_validator
@@ -130,7 +130,7 @@ class EvaluationSettings(Inputs):
 
     @field_validator("opens_at", "closes_at", "anonymous_until")
     @classmethod
-    def _in_utc(cls, moment: dt.datetime | None, info: ValidationInfo) -> dt.datetime | None:
+    def _in_utc(cls, moment: datetime | None, info: ValidationInfo) -> datetime | None:
         """A date without an offset is what clocks of the evaluation's time zone show; it stays where none is given."""
         zone, opens_at = info.data.get("time_zone"), info.data.get("opens_at")
         if moment is None or zone is None:

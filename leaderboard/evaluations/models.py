@@ -2,7 +2,7 @@
 
 What an evaluation's submission form asks beside the run: agreements, and the list that file rules go by."""
 
-import datetime as dt
+from datetime import datetime
 from typing import Any
 
 import sqlalchemy as sa
@@ -38,8 +38,8 @@ class Evaluation(Base):
     documents: Mapped[int | None] = mapped_column(sa.BigInteger)
     relevance_level: Mapped[int] = mapped_column(default=1)
     judging: Mapped[Judging] = mapped_column(choice(Judging, "judging"), default=Judging.POOLED)
-    opens_at: Mapped[dt.datetime | None]
-    closes_at: Mapped[dt.datetime | None]
+    opens_at: Mapped[datetime | None]
+    closes_at: Mapped[datetime | None]
     grace_seconds: Mapped[int] = mapped_column(default=60)
     late_allowed: Mapped[bool] = mapped_column(default=False)
     results: Mapped[Opening] = mapped_column(choice(Opening, "results"), default=Opening.ALWAYS)
@@ -50,14 +50,14 @@ class Evaluation(Base):
     judgments_published: Mapped[bool] = mapped_column(default=False)
     official_source: Mapped[str] = mapped_column(default=ASSESSORS)
     set_aside: Mapped[list[Any]] = mapped_column(default=list)
-    anonymous_until: Mapped[dt.datetime | None]
+    anonymous_until: Mapped[datetime | None]
     daily_quota: Mapped[int | None]
     total_quota: Mapped[int | None]
     time_zone: Mapped[str] = mapped_column(default="UTC")
     draft: Mapped[bool] = mapped_column(default=False)
     form_fields: Mapped[list[Any]] = mapped_column(default=list)
     file_rules: Mapped[dict[str, Any]] = mapped_column(default=dict)
-    created_at: Mapped[dt.datetime]
+    created_at: Mapped[datetime]
 
     __table_args__ = (
         sa.UniqueConstraint("campaign_id", "slug"),
@@ -83,8 +83,8 @@ class Agreement(Base):
     version: Mapped[int]
     title: Mapped[str]
     text: Mapped[str]
-    created_at: Mapped[dt.datetime]
-    ended_at: Mapped[dt.datetime | None]
+    created_at: Mapped[datetime]
+    ended_at: Mapped[datetime | None]
 
     __table_args__ = (sa.UniqueConstraint("evaluation_id", "key", "version"),)
 
@@ -96,7 +96,7 @@ class Acceptance(Base):
 
     agreement_id: Mapped[int] = mapped_column(sa.ForeignKey("agreement.id"), primary_key=True)
     user_id: Mapped[int] = mapped_column(sa.ForeignKey("user.id"), primary_key=True, index=True)
-    accepted_at: Mapped[dt.datetime]
+    accepted_at: Mapped[datetime]
 
 
 class CollectionList(Base):

@@ -15,11 +15,11 @@ To know it the change is made in `session`, and compared with what `committed` r
 What an evaluation still lacks before it can open, and before its runs can be scored and shown.
 """
 
-import datetime as dt
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
@@ -40,6 +40,7 @@ from leaderboard.evaluations import rules
 from leaderboard.evaluations.models import Acceptance, Agreement, CollectionList, Evaluation
 from leaderboard.evaluations.rules import FormField, Opening, Phase, ScoringSettings, ShownTo, Split, Subset, phase_of
 from leaderboard.formats import FileRules
+from leaderboard.frozen import frozen
 from leaderboard.judgments.models import Judgment, JudgmentRevision, KnownDocument, Query, SubtopicJudgment
 from leaderboard.metrics.measure import NEEDED, Need
 from leaderboard.moments import moment_in_words
@@ -145,7 +146,7 @@ def of_what_there_is(session: Session, evaluation: Evaluation, opened: Collectio
     return frozenset(filter(is_there, opened))
 
 
-def closed_again(session: Session, evaluation: Evaluation, before: Collection[str], now: dt.datetime) -> dict[str, Any]:
+def closed_again(session: Session, evaluation: Evaluation, before: Collection[str], now: datetime) -> dict[str, Any]:
     """What a change just took back of `REVEALING` that everybody could read, as facts of its event; none for nothing.
 
     before  what `access.open_to_all` gave before the change
@@ -203,7 +204,7 @@ def standing_agreements(session: Session, evaluation_id: int) -> dict[str, Agree
     return {key: agreement for key, agreement in last.items() if agreement.ended_at is None}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OrganisedField:
     """A field, and what keeps it from being removed.
 
@@ -216,7 +217,7 @@ class OrganisedField:
     keeps: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OrganisedAgreement:
     """The standing version of an agreement, and how many accounts accepted it."""
 
@@ -224,11 +225,11 @@ class OrganisedAgreement:
     version: int
     title: str
     text: str
-    since: dt.datetime
+    since: datetime
     accepted: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OrganisedForm:
     """others: slug and title of the campaign's other evaluations, whose form could be copied, the newest first."""
 
@@ -238,9 +239,7 @@ class OrganisedForm:
     others: tuple[tuple[str, str], ...]
 
 
-def organised_form(
-    session: Session, actor: access.Actor, campaign: str, evaluation: str, _: dt.datetime
-) -> OrganisedForm:
+def organised_form(session: Session, actor: access.Actor, campaign: str, evaluation: str, _: datetime) -> OrganisedForm:
     """Raises NotFound also for whoever does not organise the campaign."""
     record = organised_evaluation(session, actor, campaign, evaluation)
     answers, keeping = fields_used(session, record)
@@ -263,7 +262,7 @@ def organised_form(
     )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CampaignHeading:
     slug: str
     title: str
@@ -273,7 +272,7 @@ class CampaignHeading:
     archived: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EvaluationHeading:
     """What a page shows of its evaluation.
 
@@ -291,17 +290,17 @@ class EvaluationHeading:
     condition: str
     collection: str
     phase: Phase
-    opens_at: dt.datetime | None
-    closes_at: dt.datetime | None
+    opens_at: datetime | None
+    closes_at: datetime | None
     grace_seconds: int
-    closed_from: dt.datetime | None
+    closed_from: datetime | None
     late_allowed: bool
     results: Opening
     details: Opening
     draft: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class JudgedQuery:
     """A query and what a scoring set's judgments say of it. best_grade: None without any."""
 
@@ -314,7 +313,7 @@ class JudgedQuery:
     best_grade: int | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Terms:
     """The settings that all figures of an evaluation depend on: figures under equal terms can be compared.
 
@@ -333,7 +332,7 @@ class Terms:
     prior: float | None
     metric_version: str
     revision: int
-    revision_at: dt.datetime
+    revision_at: datetime
     queries: int
     counted: int
     nothing_relevant: int
@@ -362,7 +361,7 @@ def campaign_heading(campaign: Campaign) -> CampaignHeading:
     return snapshot(CampaignHeading, campaign, archived=campaign.archived_at is not None)
 
 
-def evaluation_heading(evaluation: Evaluation, now: dt.datetime) -> EvaluationHeading:
+def evaluation_heading(evaluation: Evaluation, now: datetime) -> EvaluationHeading:
     """What a page shows of its evaluation at the moment `now`."""
     return snapshot(
         EvaluationHeading,
@@ -387,7 +386,7 @@ def terms_of(
     session: Session,
     actor: access.Actor,
     sets: Sequence[tuple[Evaluation, ScoringSet]],
-    now: dt.datetime,
+    now: datetime,
     team_id: int | None = None,
 ) -> dict[int, Terms]:
     """Evaluation id -> the terms of the scoring set that comes with it, as `actor` sees them, or of `team_id`'s own
@@ -482,7 +481,7 @@ Places = dict[tuple[int, bool], tuple[int, int | None]]  # system, whether late 
 TAKES_RUNS = Phase.UPCOMING, Phase.OPEN  # those that are ranked, now or later
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _State:
     """An evaluation before or after a change.
 
@@ -502,7 +501,7 @@ class _State:
 
 
 def effects(
-    session: Session, committed: Session, actor: access.Actor, changed: sa.ColumnElement[bool], now: dt.datetime
+    session: Session, committed: Session, actor: access.Actor, changed: sa.ColumnElement[bool], now: datetime
 ) -> tuple[str, ...]:
     """What the change does that nobody may do unawares, a line each; empty for nothing.
 
@@ -557,7 +556,7 @@ def revealed_in_words(opened: Collection[str]) -> str:
     return "; ".join(words for name, words in IN_WORDS.items() if name in opened)
 
 
-def _state(session: Session, evaluation: Evaluation, now: dt.datetime) -> _State:
+def _state(session: Session, evaluation: Evaluation, now: datetime) -> _State:
     campaign = evaluation.campaign
     known_to = Visibility.DRAFT if evaluation.draft else campaign.visibility
     let_in = {*session.scalars(sa.select(CampaignTeam.team_id).where(CampaignTeam.campaign_id == campaign.id))}
@@ -612,7 +611,7 @@ def _opened(session: Session, before: _State, after: _State) -> Iterator[str]:
             yield f"{title} takes runs again, although these could be read: {revealed_in_words(revealed)}."
 
 
-def _places(session: Session, actor: access.Actor, evaluation: Evaluation, now: dt.datetime) -> Places:
+def _places(session: Session, actor: access.Actor, evaluation: Evaluation, now: datetime) -> Places:
     current = standing_set(session, evaluation.id, evaluation.official_source)
     if current is None:
         return {}
@@ -680,7 +679,7 @@ class Mend(StrEnum):
     FORM = "form and file rules"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Point:
     about: str
     urgency: Urgency
@@ -698,15 +697,13 @@ TO_DO, LOOK, DONE = Urgency
 Points = Iterator[tuple[Urgency, str] | tuple[Urgency, str, Mend]]
 
 
-def readiness(
-    session: Session, actor: access.Actor, campaign_slug: str, slug: str, now: dt.datetime
-) -> tuple[Point, ...]:
+def readiness(session: Session, actor: access.Actor, campaign_slug: str, slug: str, now: datetime) -> tuple[Point, ...]:
     """Every point, what is to do first. Raises NotFound."""
     points = _points(session, organised_evaluation(session, actor, campaign_slug, slug), now)
     return tuple(sorted(points, key=lambda point: [*Urgency].index(point.urgency)))
 
 
-def left_to_do(session: Session, actor: access.Actor, campaign_slug: str, now: dt.datetime) -> dict[str, int]:
+def left_to_do(session: Session, actor: access.Actor, campaign_slug: str, now: datetime) -> dict[str, int]:
     """Evaluation -> how many points are to do, of those that have not closed and of drafts. Raises NotFound."""
     campaign = organised_campaign(session, actor, campaign_slug)
     evaluations = session.scalars(sa.select(Evaluation).where(Evaluation.campaign_id == campaign.id)).all()
@@ -717,7 +714,7 @@ def left_to_do(session: Session, actor: access.Actor, campaign_slug: str, now: d
     }
 
 
-def _points(session: Session, evaluation: Evaluation, now: dt.datetime) -> Iterator[Point]:
+def _points(session: Session, evaluation: Evaluation, now: datetime) -> Iterator[Point]:
     revision = newest_revision(session, evaluation, evaluation.official_source)
     for about, mend, check in (
         ("Queries", Mend.QUERIES, _queries(session, evaluation)),
@@ -788,7 +785,7 @@ def _measures(session: Session, evaluation: Evaluation, revision: JudgmentRevisi
     yield DONE, "Every measure has what it needs."
 
 
-def _dates(session: Session, evaluation: Evaluation, now: dt.datetime) -> Points:
+def _dates(session: Session, evaluation: Evaluation, now: datetime) -> Points:
     takes_runs = phase_of(evaluation, now) in TAKES_RUNS
     waiting = [name for name in ("results", "details", "texts") if getattr(evaluation, name) is Opening.CLOSED]
     start, end = (moment and moment_in_words(moment) for moment in (evaluation.opens_at, evaluation.closes_at))
@@ -817,7 +814,7 @@ def _knowledge(session: Session, evaluation: Evaluation) -> Points:
         yield TO_DO, "The campaign is private, and no team is let in.", Mend.ORGANISERS
 
 
-def _openings(evaluation: Evaluation, now: dt.datetime) -> Points:
+def _openings(evaluation: Evaluation, now: datetime) -> Points:
     until, closes = evaluation.anonymous_until, evaluation.closes_at
     if phase_of(evaluation, now) is not Phase.CLOSED and evaluation.details is Opening.ALWAYS:
         yield LOOK, "Results by query are public while runs are taken: they reveal the judgments."

@@ -14,7 +14,6 @@ changes once somebody answered, and a field that was answered, or keeps a part o
 is no longer asked rather than removed.
 """
 
-import datetime as dt
 import hashlib
 import itertools
 import json
@@ -22,6 +21,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, Literal, Protocol
 
@@ -54,20 +54,20 @@ class Dates(Protocol):
     """An evaluation, as far as its dates go. None: it has always been open, or never closes."""
 
     title: str
-    opens_at: dt.datetime | None
-    closes_at: dt.datetime | None
+    opens_at: datetime | None
+    closes_at: datetime | None
     grace_seconds: int
     late_allowed: bool
 
 
-def closed_from(evaluation: Dates) -> dt.datetime | None:
+def closed_from(evaluation: Dates) -> datetime | None:
     """The end of the grace, from which on the evaluation is closed to everything; None when it never closes."""
     if evaluation.closes_at is None:
         return None
-    return evaluation.closes_at + dt.timedelta(seconds=evaluation.grace_seconds)
+    return evaluation.closes_at + timedelta(seconds=evaluation.grace_seconds)
 
 
-def phase_of(evaluation: Dates, now: dt.datetime) -> Phase:
+def phase_of(evaluation: Dates, now: datetime) -> Phase:
     """It is open from `opens_at`, in its grace from `closes_at` and closed from `closed_from` on, each included."""
     end = closed_from(evaluation)
     if end is not None and end <= now:
@@ -79,7 +79,7 @@ def phase_of(evaluation: Dates, now: dt.datetime) -> Phase:
     return Phase.OPEN
 
 
-def is_late(evaluation: Dates, begun_at: dt.datetime, received_at: dt.datetime) -> bool:
+def is_late(evaluation: Dates, begun_at: datetime, received_at: datetime) -> bool:
     """Whether a run is late, by the start of its request and its last byte: shown, where it is taken, and never ranked.
 
     It is on time when its last byte came before closing, or before the grace ended of a request begun before closing.
@@ -88,7 +88,7 @@ def is_late(evaluation: Dates, begun_at: dt.datetime, received_at: dt.datetime) 
     return not in_time or phase_of(evaluation, received_at) is Phase.CLOSED
 
 
-def refusal(evaluation: Dates, begun_at: dt.datetime, received_at: dt.datetime) -> str | None:
+def refusal(evaluation: Dates, begun_at: datetime, received_at: datetime) -> str | None:
     """Why a run of a request begun then, whose last byte came then, is not taken, in words; None when it is taken."""
     if phase_of(evaluation, begun_at) is Phase.UPCOMING and evaluation.opens_at is not None:
         return f"{evaluation.title} takes runs from {moment_in_words(evaluation.opens_at)} on."
@@ -97,12 +97,12 @@ def refusal(evaluation: Dates, begun_at: dt.datetime, received_at: dt.datetime) 
     return f"{evaluation.title} closed on {moment_in_words(evaluation.closes_at)}; it takes no late runs."
 
 
-def teams_may_change(evaluation: Dates, now: dt.datetime) -> bool:
+def teams_may_change(evaluation: Dates, now: datetime) -> bool:
     """Whether what a team does now may still change which of its runs stand: until closing, without any grace."""
     return evaluation.closes_at is None or now < evaluation.closes_at
 
 
-def is_public(opening: Opening, evaluation: Dates, now: dt.datetime) -> bool:
+def is_public(opening: Opening, evaluation: Dates, now: datetime) -> bool:
     """Whether something that opens to the public by this rule is open to it now."""
     if opening is Opening.OPENED:
         return phase_of(evaluation, now) is not Phase.UPCOMING

@@ -8,7 +8,6 @@ import stat
 import tarfile
 import zipfile
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO
 
@@ -31,6 +30,7 @@ from leaderboard.formats.plain_text import (
 )
 from leaderboard.formats.problems import WHOLE, Part, Problems, Wrong, unknown_query
 from leaderboard.formats.tables import Schema, Table, checked_table, identifier, schema_of_width
+from leaderboard.frozen import frozen
 from leaderboard.numbers import is_number, size
 
 ZIP_STARTS = (b"PK\x03\x04", b"PK\x05\x06")  # of one with files, of an empty one
@@ -44,7 +44,7 @@ EXTRAS = "__MACOSX/"
 ERRORS = (*DAMAGED, EOFError)  # all that tarfile and zipfile raise for what is damaged or hostile
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Member:
     """A file of an archive: its path there, parted by /, and its bytes, to be read before the next one is asked for."""
 

@@ -15,7 +15,7 @@ import re
 from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain
 from typing import Any
 
@@ -26,6 +26,7 @@ from leaderboard.formats import tables
 from leaderboard.formats.ids import WORD, Codes, Keys, Places, cut_out, words_of
 from leaderboard.formats.plain_text import COMMENT, NEWLINE, CappedReader, Limits, Piece, cut, side_by_side
 from leaderboard.formats.problems import WHOLE, Part, Problems, Wrong, not_utf8, wrong_width
+from leaderboard.frozen import frozen
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -55,7 +56,7 @@ LONG_BITS = np.finfo(LONG).nmant  # 63 or more, where a machine has them: then w
 MARGIN = LONG(2.0) ** -(LONG_BITS - 1)  # above the error of a quotient, relative to it
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Digits:
     """Numbers as digits: ±number / 10^places.
 

@@ -6,7 +6,7 @@ All of it follows from the file and the rules: never from a judgment.
 import zlib
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from copy import copy
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, fields
 from io import BytesIO
 from itertools import compress
 from pathlib import Path
@@ -21,6 +21,7 @@ from leaderboard.formats.plain_text import MIB, ByteSource, Limits, cut, open_pl
 from leaderboard.formats.problems import Problems, Wrong
 from leaderboard.formats.rows import Rows, Tags
 from leaderboard.formats.tables import DOCUMENT, Schema
+from leaderboard.frozen import frozen
 from leaderboard.numbers import counted, first_of, natural
 
 LISTED = Schema((DOCUMENT,))
@@ -30,7 +31,7 @@ NAMED = 5  # queries that a message names
 LEAST_SLOTS, MOST_SLOTS = 8, 24  # bits
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FileRules:
     """The rules as they are stored; None, False and "" ask for nothing.
 
@@ -76,7 +77,7 @@ class FileRules:
 NO_RULES = FileRules()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DocumentList:
     """A collection's document ids, packed as they are stored.
 

@@ -11,6 +11,7 @@ from leaderboard.formats.ids import Ids, Places, repeated_rows
 from leaderboard.formats.plain_text import ByteSource, Limits
 from leaderboard.formats.rows import Rows, Schemas, read_rows
 from leaderboard.formats.tables import DOCUMENT, QUERY, Column, Schema
+from leaderboard.frozen import frozen
 
 GRADE = Column("grade", "grade")
 
@@ -22,7 +23,7 @@ OF_SUBTOPICS = (Schema((QUERY, Column("subtopic", "id"), DOCUMENT, GRADE)),)
 SUBTOPIC_FORMATS: Schemas = {"columns": OF_SUBTOPICS, "csv": OF_SUBTOPICS, "json": OF_SUBTOPICS}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Judgments:
     """Judged documents, in the order of the file.
 

@@ -10,7 +10,7 @@ M. Breuer, J. Keller, P. Schaer: ir_metadata: An Extensible Metadata Schema for 
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import islice, takewhile
 from pathlib import Path
 from textwrap import dedent
@@ -18,6 +18,7 @@ from typing import Any
 
 from leaderboard.errors import FileRejected
 from leaderboard.formats.plain_text import beginning, harmless
+from leaderboard.frozen import frozen
 
 HEADER_BYTES = 1 << 16  # of the comment lines, and of a file beside the run
 START, END = "ir_metadata.start", "ir_metadata.end"
@@ -32,7 +33,7 @@ CLOSING = {"<block end>", "]", "}"}
 LISTED = ", "
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Metadata:
     """What a run says of itself.
 

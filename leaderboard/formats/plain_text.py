@@ -17,7 +17,6 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
 from gzip import BadGzipFile
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
@@ -27,6 +26,7 @@ from isal import isal_zlib
 
 from leaderboard.errors import FileRejected, Problem
 from leaderboard.formats.ids import PADDING, Codes
+from leaderboard.frozen import frozen
 from leaderboard.numbers import size
 
 SHOWN_CHARACTERS = 60  # of a value, within a message
@@ -89,7 +89,7 @@ A = TypeVar("A")
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Limits:
     """Caps on one file, which bound what reading it costs. The largest public runs (7 million lines, 1,000 for each of
     7,000 queries) and 1,000 lines for each of 10,000 queries pass twice over.
@@ -296,7 +296,7 @@ COMMENT, NEWLINE = b"#\n"
 IS_BLANK = np.isin(np.arange(256), [*b"\t\n\v\f\r "])  # by character code: what bytes.strip() takes away
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Piece:
     """Some whole lines of a file; the last one ends with a newline too.
 

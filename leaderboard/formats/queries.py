@@ -18,6 +18,7 @@ from leaderboard.formats.problems import HEAD_BYTES, Problems, Wrong, guess_cont
 from leaderboard.formats.records import json_object
 from leaderboard.formats.rows import READERS
 from leaderboard.formats.tables import control_character, identifier, our_name
+from leaderboard.frozen import frozen
 from leaderboard.numbers import is_number
 
 TOPICS = ("topic", "top", "query")  # elements that are one topic each
@@ -210,7 +211,7 @@ NO_ID_ALONE = re.compile(r'[\s,;|"<>{}\[\]]')
 UNSEEN = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class QueryRow:
     """One query: its id, its text ("" where the file gives none) and its tags.
 

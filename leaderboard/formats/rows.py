@@ -4,7 +4,6 @@ of file formats: how each is recognised, and what reads it.
 
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
@@ -20,11 +19,12 @@ from leaderboard.formats.metadata import HEADER_BYTES, Metadata, header_metadata
 from leaderboard.formats.problems import HEAD_BYTES, Part, Problems, Wrong, guess_content, unknown_query
 from leaderboard.formats.records import read_csv, read_json, starts_csv, starts_json
 from leaderboard.formats.tables import Schema, Table
+from leaderboard.frozen import frozen
 
 FileFormat = Literal["archive", "json", "csv", "columns"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Reader:
     """One file format.
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from leaderboard.formats.ids import WORD, Texts, byte_strings
 from leaderboard.formats.plain_text import Limits, shown
 from leaderboard.formats.problems import WHOLE, Part, Wrong, WrongLine
+from leaderboard.frozen import frozen
 from leaderboard.numbers import GRADE_LIMIT, is_whole, read_number, read_whole
 
 NUMBER_SIGNS = re.compile(r"[0-9.eE+-]*")
@@ -114,7 +115,7 @@ OUR_NAMES: Mapping[str, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Column:
     """One column of a file: its name, and what it holds; None: it is not read."""
 
@@ -154,7 +155,7 @@ def schema_of_width(width: int, schemas: Sequence[Schema]) -> Schema:
     return next((schema for schema in schemas if schema.width == width), schemas[-1])
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Table:
     """Some rows of a file, and where they stand.
 

@@ -1,7 +1,6 @@
 """What a kept page stands for: the generation of what it shows, who looks, and when the clock will change it."""
 
-import datetime as dt
-from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 import sqlalchemy as sa
@@ -13,6 +12,7 @@ from leaderboard.campaigns.models import Campaign
 from leaderboard.db import UtcDateTime
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules import closed_from
+from leaderboard.frozen import frozen
 from leaderboard.generations.models import INSTALLATION, Generation
 
 # Columns of an evaluation that hold a moment at which its pages change by themselves; the end of the grace is another.
@@ -41,7 +41,7 @@ OF_READERS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Visit:
     """What one request is answered for.
 
@@ -56,7 +56,7 @@ class Visit:
     reader: OpenSession | None
 
 
-def visit(session: Session | sa.Connection, campaign: str | None, reader: str | None, now: dt.datetime) -> Visit:
+def visit(session: Session | sa.Connection, campaign: str | None, reader: str | None, now: datetime) -> Visit:
     """In one statement. campaign: the slug in the address; reader: the hash of their session's token, None for a
     visitor."""
     values: dict[str, Any] = {} if campaign is None else {"campaign": campaign}
@@ -68,7 +68,7 @@ def visit(session: Session | sa.Connection, campaign: str | None, reader: str | 
     return Visit(campaign_id, int(number), None if reader_row[0] is None else session_in(reader_row))
 
 
-def next_moment(session: Session, campaign: str | None, now: dt.datetime) -> dt.datetime | None:
+def next_moment(session: Session, campaign: str | None, now: datetime) -> datetime | None:
     """When the clock next opens, closes or reveals something of the campaign, or of any; None when nothing is due."""
     statement = sa.select(Evaluation)
     if campaign is not None:

@@ -1,6 +1,6 @@
 """Evaluations of a campaign: their queries and what was judged."""
 
-import datetime as dt
+from datetime import datetime
 from typing import Annotated
 
 import sqlalchemy as sa
@@ -27,7 +27,7 @@ class Query(Base):
     tags: Mapped[list[str]] = mapped_column(default=list)
     position: Mapped[int]
     split: Mapped[Split] = mapped_column(choice(Split, "split"), default=Split.SHOWN)
-    excluded_at: Mapped[dt.datetime | None]
+    excluded_at: Mapped[datetime | None]
     excluded_because: Mapped[str] = mapped_column(default="")
 
     __table_args__ = (
@@ -61,10 +61,10 @@ class JudgmentRevision(Base):
     judgments: Mapped[int]  # how many there are
     highest_grade: Mapped[int]
     note: Mapped[str] = mapped_column(default="")
-    imported_at: Mapped[dt.datetime]
+    imported_at: Mapped[datetime]
     imported_by_id: Mapped[int | None] = mapped_column(sa.ForeignKey("user.id"))
-    released_at: Mapped[dt.datetime | None]
-    finished_at: Mapped[dt.datetime | None]
+    released_at: Mapped[datetime | None]
+    finished_at: Mapped[datetime | None]
 
     __table_args__ = (sa.UniqueConstraint("evaluation_id", "number"),)
 

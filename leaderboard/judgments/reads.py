@@ -10,12 +10,11 @@ What a list of the collection's documents would rule out, told before it is take
 Judgments that the organisers have published: by query, of one query, and all of them as files of four columns.
 """
 
-import datetime as dt
 import hashlib
 import itertools
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
@@ -33,6 +32,7 @@ from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules import Split, closed_from
 from leaderboard.formats import DocumentList, QueryRow, SubtopicJudgments
 from leaderboard.formats.plain_text import shown
+from leaderboard.frozen import frozen
 from leaderboard.judgments.models import Judgment, JudgmentRevision, KnownDocument, Query, SubtopicJudgment
 from leaderboard.judgments.rules import READERS, JudgmentFiles, Removal
 from leaderboard.metrics import query_order
@@ -106,7 +106,7 @@ def require_source(session: Session, evaluation: Evaluation, source: str) -> Non
         raise Conflict(f"There are no judgments by {source}; there are some by: {', '.join(sorted(known))}.")
 
 
-def removal_of_source(session: Session, evaluation: Evaluation, source: str, now: dt.datetime) -> Removal:
+def removal_of_source(session: Session, evaluation: Evaluation, source: str, now: datetime) -> Removal:
     """What taking it away does. Raises Conflict for the official source, one that is set aside and one that is none."""
     require_source(session, evaluation, source)
     if source == evaluation.official_source:
@@ -124,7 +124,7 @@ def removal_of_source(session: Session, evaluation: Evaluation, source: str, now
 QUERIES_AT_ONCE = 200
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class QueryChange:
     """A query that is there, as it is and as the file has it. described: the file has another description."""
 
@@ -136,7 +136,7 @@ class QueryChange:
     described: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class QueryChanges:
     """What a file of queries would change.
 
@@ -165,7 +165,7 @@ class QueryChanges:
         return not (self.new or self.changed)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OrganisedQuery:
     """judged: documents that the newest official judgments judge for it; 0 before the first."""
 
@@ -179,7 +179,7 @@ class OrganisedQuery:
     judged: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OrganisedQueries:
     """hidden, excluded: of all queries. removable: whether those that were added by mistake can still be removed."""
 
@@ -214,7 +214,7 @@ def query_changes(session: Session, evaluation: Evaluation, rows: Iterable[Query
 
 
 def organised_queries(
-    session: Session, actor: Actor, campaign_slug: str, slug: str, _: dt.datetime, *, page: int | None = 1
+    session: Session, actor: Actor, campaign_slug: str, slug: str, _: datetime, *, page: int | None = 1
 ) -> OrganisedQueries:
     """One page of all queries, hidden and excluded ones too. Raises NotFound."""
     evaluation = reads.organised_evaluation(session, actor, campaign_slug, slug)
@@ -252,7 +252,7 @@ def queries_in_order(session: Session, evaluation: Evaluation) -> Sequence[Query
     return session.scalars(sa.select(Query).where(own).order_by(Query.position)).all()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class QueryInFile:
     """What a file judges for one query. relevant: from the evaluation's level on."""
 
@@ -261,7 +261,7 @@ class QueryInFile:
     relevant: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class GradeChange:
     """How many judgments have grade `after` in the file and grade `before` in the revision."""
 
@@ -270,7 +270,7 @@ class GradeChange:
     judgments: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class JudgmentChanges:
     """What a file of judgments is, and what it would change of its source's newest revision.
 
@@ -321,7 +321,7 @@ class JudgmentChanges:
         return f"{self.source}:{self.against}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OrganisedRevision:
     """A revision on its organiser's page. stands: whether boards go by it, those of its source at least.
 
@@ -333,9 +333,9 @@ class OrganisedRevision:
     source: str
     judgments: int
     note: str
-    imported_at: dt.datetime
+    imported_at: datetime
     imported_by: str
-    released_at: dt.datetime | None
+    released_at: datetime | None
     sha256: str
     stands: bool
     building: bool
@@ -343,7 +343,7 @@ class OrganisedRevision:
     failed: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OtherSource:
     """A source beside the official one. removal: what becomes of it where it is removed, in words."""
 
@@ -351,7 +351,7 @@ class OtherSource:
     removal: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OrganisedJudgments:
     """queries: how many the evaluation has. revisions: the newest first. others: sources beside the official one;
     set_aside: those by which no run is scored any more.
@@ -415,7 +415,7 @@ def _doubts_about(subtopics: SubtopicJudgments | None) -> Iterator[str]:
 
 
 def organised_judgments(
-    session: Session, actor: Actor, campaign_slug: str, slug: str, now: dt.datetime
+    session: Session, actor: Actor, campaign_slug: str, slug: str, now: datetime
 ) -> OrganisedJudgments:
     """Raises NotFound."""
     evaluation = reads.organised_evaluation(session, actor, campaign_slug, slug)
@@ -485,7 +485,7 @@ class JudgmentFile(StrEnum):
 TABLES = dict(zip(JudgmentFile, COLUMNS, strict=True))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class JudgedQuery:
     """grades: grade -> how many judgments have it. excluded: it counts in no figure and is not in the file."""
 
@@ -496,7 +496,7 @@ class JudgedQuery:
     excluded: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PublishedPage:
     """The judgments of the current set. grades: all there are, the lowest first; revision: None before the first.
 
@@ -522,13 +522,13 @@ class PublishedPage:
     to_publish: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class JudgedDocument:
     document: str
     grade: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class JudgedDocuments:
     """Of one query; the highest grade first, then by the document's id."""
 
@@ -542,7 +542,7 @@ class JudgedDocuments:
 
 
 def published(
-    session: Session, actor: Actor, campaign_slug: str, slug: str, now: dt.datetime, *, page: int | None = 1
+    session: Session, actor: Actor, campaign_slug: str, slug: str, now: datetime, *, page: int | None = 1
 ) -> PublishedPage:
     """By query, in the order of the queries. Raises NotFound, and NotAllowed while judgments are not published."""
     evaluation, scoring_set = _published_set(session, actor, campaign_slug, slug, now)
@@ -584,7 +584,7 @@ def documents_of(
     campaign_slug: str,
     slug: str,
     external_id: str,
-    now: dt.datetime,
+    now: datetime,
     *,
     page: int | None = 1,
 ) -> JudgedDocuments:
@@ -611,7 +611,7 @@ def qrels(
     actor: Actor,
     campaign_slug: str,
     slug: str,
-    now: dt.datetime,
+    now: datetime,
     *,
     file: JudgmentFile = JudgmentFile.JUDGMENTS,
 ) -> str:
@@ -648,7 +648,7 @@ def _text(known: Collection[str], scoring_set: ScoringSet | None, rows: Mapping[
 
 
 def _published_set(
-    session: Session, actor: Actor, campaign_slug: str, slug: str, now: dt.datetime
+    session: Session, actor: Actor, campaign_slug: str, slug: str, now: datetime
 ) -> tuple[Evaluation, ScoringSet | None]:
     evaluation, scoring_set = reads.find_evaluation_and_set(session, actor, campaign_slug, slug)
     end, words = closed_from(evaluation), "The organisers have not published the judgments."

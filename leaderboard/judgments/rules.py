@@ -1,13 +1,13 @@
 """The files of a revision of judgments, and what becomes of a source that is taken away."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
 from leaderboard.audit.rules import judgments_sha256, rows_of, rows_of_subtopics
 from leaderboard.errors import InvalidFields
 from leaderboard.formats import Judgments, SubtopicJudgments, of_any_subtopic, read_judgments, read_subtopic_judgments
+from leaderboard.frozen import frozen
 
 # What a file of judgments may hold; a revision is made of one of each at most.
 READERS: Mapping[str, Callable[..., Any]] = {
@@ -17,7 +17,7 @@ READERS: Mapping[str, Callable[..., Any]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class JudgmentFiles:
     """What the files of a revision hold. Judgments of subtopics alone say what holds for whole queries too."""
 

@@ -6,9 +6,9 @@ Judgments: every import is a numbered revision that never changes, and re-scores
 Sources of judgments: one whose name was mistyped is renamed, one that came by mistake is taken away.
 """
 
-import datetime as dt
 import itertools
 from collections.abc import Collection, Iterable
+from datetime import datetime
 from typing import Any, TypeVar
 
 import sqlalchemy as sa
@@ -175,7 +175,7 @@ def import_judgments(
     files: JudgmentFiles,
     note: str = "",
     source: str | None = None,
-    released_at: dt.datetime | None = None,
+    released_at: datetime | None = None,
     with_set: bool = True,
 ) -> JudgmentRevision:
     """A new revision of the evaluation's judgments, with the scoring set that follows from it.

@@ -4,8 +4,8 @@ Names and labels that people gave stand in it as plain text; what they wrote at 
 this site send their words to strangers.
 """
 
-import datetime as dt
 import secrets
+from datetime import datetime
 from typing import Any
 
 import sqlalchemy as sa
@@ -132,7 +132,7 @@ If it was not you, there is nothing to do.
 """
 
 
-def written(session: Session, mail: Mail, site: str, now: dt.datetime) -> Letter | None:
+def written(session: Session, mail: Mail, site: str, now: datetime) -> Letter | None:
     """The mail as it is sent now; None when it has become pointless: nobody to send it to, or no news any more.
 
     site  the address of the site, without a path. A link that opens something is made anew each time.
@@ -192,7 +192,7 @@ def _owner_of(session: Session, address: str) -> User | None:
     return session.scalar(sa.select(User).where(User.email_key == email_key(address), User.is_active.is_(True)))
 
 
-def _is_news(session: Session, mail: Mail, user: User, now: dt.datetime, rows: dict[str, Any]) -> bool:
+def _is_news(session: Session, mail: Mail, user: User, now: datetime, rows: dict[str, Any]) -> bool:
     """Whether its reader still is to be told."""
     team, evaluation = rows.get("team"), rows.get("evaluation")
     membership = None if team is None else session.get(Membership, (team.id, user.id))
@@ -212,7 +212,7 @@ def _is_news(session: Session, mail: Mail, user: User, now: dt.datetime, rows: d
     return True
 
 
-def _sees_results(session: Session, user: User, evaluation: Evaluation, now: dt.datetime) -> bool:
+def _sees_results(session: Session, user: User, evaluation: Evaluation, now: datetime) -> bool:
     """Whether somebody sees the board's results there, or those of a team of theirs."""
     actor = actor_of(session, user.id)
     own = sa.select(Submission.team_id).where(
@@ -249,7 +249,7 @@ def _words(session: Session, mail: Mail, user: User, site: str, rows: dict[str, 
     return words
 
 
-def _new_token(session: Session, mail: Mail, user: User, to: str, now: dt.datetime) -> str:
+def _new_token(session: Session, mail: Mail, user: User, to: str, now: datetime) -> str:
     """The token of a new link to this address. Only its hash is kept."""
     token = secrets.token_urlsafe(24)
     lasting = {"created_at": now, "expires_at": now + lasts(mail.kind)}

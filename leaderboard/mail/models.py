@@ -1,6 +1,6 @@
 """Mails that wait to be sent, and the links in them."""
 
-import datetime as dt
+from datetime import datetime
 from typing import Any
 
 import sqlalchemy as sa
@@ -35,13 +35,13 @@ class Mail(Base):
     address: Mapped[str | None]
     about: Mapped[dict[str, Any]] = mapped_column(default=dict)
     once: Mapped[str | None] = mapped_column(unique=True)
-    created_at: Mapped[dt.datetime]
-    expires_at: Mapped[dt.datetime]
-    not_before: Mapped[dt.datetime | None]
+    created_at: Mapped[datetime]
+    expires_at: Mapped[datetime]
+    not_before: Mapped[datetime | None]
     tries: Mapped[int] = mapped_column(default=0)
     failure: Mapped[str] = mapped_column(default="")
-    sent_at: Mapped[dt.datetime | None]
-    given_up_at: Mapped[dt.datetime | None]
+    sent_at: Mapped[datetime | None]
+    given_up_at: Mapped[datetime | None]
 
     __table_args__ = (sa.Index("ix_mail_unsent", "id", sqlite_where=sa.text(UNSENT), postgresql_where=sa.text(UNSENT)),)
 
@@ -61,8 +61,8 @@ class MailLink(Base):
     user_id: Mapped[int] = mapped_column(sa.ForeignKey("user.id", ondelete="CASCADE"), index=True)
     address: Mapped[str]
     token_hash: Mapped[str] = mapped_column(unique=True)
-    created_at: Mapped[dt.datetime]
-    expires_at: Mapped[dt.datetime]
-    used_at: Mapped[dt.datetime | None]
+    created_at: Mapped[datetime]
+    expires_at: Mapped[datetime]
+    used_at: Mapped[datetime | None]
 
     user: Mapped[User] = relationship()

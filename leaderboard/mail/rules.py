@@ -1,6 +1,6 @@
 """Which mails the site sends, and which of them a person can turn off."""
 
-import datetime as dt
+from datetime import timedelta
 from enum import StrEnum
 
 
@@ -33,11 +33,11 @@ OPTIONAL: dict[MailKind, str] = {
     MailKind.ANSWER: "A team has answered my request to join it",
 }
 
-RESET_LASTS = dt.timedelta(hours=1)  # the link, from when it is sent
-CONFIRMATION_LASTS = dt.timedelta(days=7)
-KEPT = dt.timedelta(days=30)  # the row of a mail that was sent or given up, so that an operator can look it up
+RESET_LASTS = timedelta(hours=1)  # the link, from when it is sent
+CONFIRMATION_LASTS = timedelta(days=7)
+KEPT = timedelta(days=30)  # the row of a mail that was sent or given up, so that an operator can look it up
 
 
-def lasts(kind: MailKind) -> dt.timedelta:
+def lasts(kind: MailKind) -> timedelta:
     """How long a mail of this kind is worth sending, where a mail server can't be reached or is not there."""
     return RESET_LASTS if kind is MailKind.RESET else CONFIRMATION_LASTS

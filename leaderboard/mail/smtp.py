@@ -4,7 +4,6 @@ import contextlib
 import smtplib
 import ssl
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from email.errors import MessageError
 from email.headerregistry import Address
 from email.message import EmailMessage
@@ -15,12 +14,13 @@ from ipaddress import ip_address
 
 from leaderboard.config import MailServer
 from leaderboard.errors import BadInput, Unavailable
+from leaderboard.frozen import frozen
 
 SECONDS = 10.0  # that the server may take for each of its answers
 PERMANENT = 500  # replies from here on mean that another try ends the same
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Letter:
     """A mail in plain text. `id` tells it from all others of this site, and stays the same when it is tried again."""
 

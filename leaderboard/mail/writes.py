@@ -2,10 +2,9 @@
 whoever runs the site. No transaction is open while the mail server answers.
 """
 
-import datetime as dt
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
-from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any
 
 import sqlalchemy as sa
@@ -17,6 +16,7 @@ from leaderboard.config import MailServer
 from leaderboard.db import Database, clock, insert_unless_there, locked, snapshot
 from leaderboard.errors import BadInput, Conflict, NoDatabase, Unavailable
 from leaderboard.evaluations.models import Evaluation
+from leaderboard.frozen import frozen
 from leaderboard.mail.letters import receiver, written
 from leaderboard.mail.models import UNSENT, Mail, MailLink
 from leaderboard.mail.rules import KEPT, MailKind, lasts
@@ -45,7 +45,7 @@ def put_wanted(
     users: Iterable[int],
     *,
     once: str = "",
-    expires_at: dt.datetime | None = None,
+    expires_at: datetime | None = None,
     **about: Any,
 ) -> int:
     """Puts a mail down for those of the accounts that want this kind and have a confirmed address; gives how many.
@@ -196,14 +196,14 @@ def _send(database: Database, send: Callable[[Letter], None], mail_id: int, site
     return True
 
 
-def remind(session: Session, days: int, now: dt.datetime) -> None:
+def remind(session: Session, days: int, now: datetime) -> None:
     """Puts a mail down for each member of the teams that take part in what closes within `days`, 0 for none.
 
     One mail a person and closing moment, however often this is called; another one where the moment is moved.
     """
     closing = session.scalars(
         sa.select(Evaluation)
-        .where(Evaluation.closes_at > now, Evaluation.closes_at <= now + dt.timedelta(days=days))
+        .where(Evaluation.closes_at > now, Evaluation.closes_at <= now + timedelta(days=days))
         .order_by(Evaluation.id)
     )
     for evaluation in closing.all():
@@ -217,14 +217,14 @@ def remind(session: Session, days: int, now: dt.datetime) -> None:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ListedMail:
     """to: an address; empty where nobody is sent the mail. state: waits, sent, given up, too late or to nobody."""
 
     id: int
     kind: MailKind
     to: str
-    created_at: dt.datetime
+    created_at: datetime
     state: str
     failure: str
 
@@ -234,7 +234,7 @@ class ListedMail:
         return self.state == "waits"
 
 
-def list_mails(session: Session, now: dt.datetime, *, every: bool = False) -> list[ListedMail]:
+def list_mails(session: Session, now: datetime, *, every: bool = False) -> list[ListedMail]:
     """Those that are not sent, by age; every: those that were sent or given up, too, as long as they are kept.
 
     Whether a mail has a receiver is looked up here as it is when it is sent. A new password can be asked for with any

@@ -1,10 +1,10 @@
 """A campaign over its periods: the figures of systems and teams, and which settings changed; and the front page and a
 campaign's page, which show campaigns together with the progress of one."""
 
-import datetime as dt
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
+from datetime import datetime
 
 from sqlalchemy.orm import Session
 
@@ -18,6 +18,7 @@ from leaderboard.errors import BadInput
 from leaderboard.evaluations import reads
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules import OF_CAMPAIGN, OF_EVALUATION
+from leaderboard.frozen import frozen
 from leaderboard.submissions.rules import leads
 from leaderboard.worker.reads import current_sets
 
@@ -26,7 +27,7 @@ COMPARABLE = {**OF_CAMPAIGN, "metric_version": "the version of the measures", **
 del COMPARABLE["documents"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Period:
     """One evaluation of a condition. `label` is its period's `name`, with its title where a period has several.
 
@@ -42,7 +43,7 @@ class Period:
     measures: Mapping[str, str]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PeriodPoint:
     """A line in one period. rank: of the run on the board."""
 
@@ -60,7 +61,7 @@ class PeriodPoint:
         return self.entry.figure(self.period.measures[column.name])
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Line:
     """A system over the periods, or the best of a team's systems in each.
 
@@ -81,7 +82,7 @@ class Line:
         return next((point for point in self.points if point.period is period), None)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ProgressPage:
     """One condition of a campaign. held_back: periods whose results this reader can't see yet; differing: names of the
     terms that are not the same in all periods shown."""
@@ -121,7 +122,7 @@ def progress(
     session: Session,
     actor: Actor,
     campaign_slug: str,
-    now: dt.datetime,
+    now: datetime,
     *,
     condition: str | None = None,
     measure: str | None = None,
@@ -142,7 +143,7 @@ def progress_in(
     actor: Actor,
     campaign: Campaign,
     evaluations: Sequence[Evaluation],
-    now: dt.datetime,
+    now: datetime,
     conditions: Sequence[str | None],
     *,
     measure: str | None = None,
@@ -200,7 +201,7 @@ def progress_in(
 
 
 def _periods(
-    session: Session, actor: Actor, campaign: Campaign, evaluations: Sequence[Evaluation], now: dt.datetime
+    session: Session, actor: Actor, campaign: Campaign, evaluations: Sequence[Evaluation], now: datetime
 ) -> dict[int, Period]:
     """Evaluation id -> its period, for evaluations that have judgments."""
     by_evaluation = current_sets(session, [evaluation.id for evaluation in evaluations])
@@ -292,7 +293,7 @@ def _line(points: Sequence[PeriodPoint], number: int, called: str | None = None)
     return Line(name, called or name, label, system.team, system.team_slug, number, entry.own, tuple(points))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FrontPage:
     """campaigns: as `reads.campaigns.campaigns` lists them; longest: of those that are not archived the one with the
     most periods, the first of several; years: its progress. Both None where there is none."""
@@ -302,7 +303,7 @@ class FrontPage:
     years: ProgressPage | None
 
 
-def front(session: Session, actor: Actor, now: dt.datetime) -> FrontPage:
+def front(session: Session, actor: Actor, now: datetime) -> FrontPage:
     """Everything that the front page shows."""
     known = campaign_reads.overview(session, actor, now)
     summaries = campaign_reads.campaign_summaries(known)
@@ -317,7 +318,7 @@ def front(session: Session, actor: Actor, now: dt.datetime) -> FrontPage:
 
 
 def campaign_overview(
-    session: Session, actor: Actor, slug: str, now: dt.datetime
+    session: Session, actor: Actor, slug: str, now: datetime
 ) -> tuple[campaign_reads.CampaignPage, ProgressPage]:
     """A campaign with its evaluations, and its progress under its primary measure. Raises NotFound."""
     known = campaign_reads.overview(session, actor, now, slug)

@@ -7,16 +7,16 @@ scored.results[measure].mean, .values               # values: float64, one for e
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from leaderboard.formats import Run
+from leaderboard.frozen import frozen
 from leaderboard.metrics import Evaluated, Measure, Ranking, Setting
 from leaderboard.scoring.joined_run import JoinedRun, crowded_queries, join, require_judgments_fit, require_run_fits
 from leaderboard.scoring.judged_queries import JudgedQueries, Judging, prepare
 from leaderboard.scoring.order import RankedLines, ReturnedBy, by_one_threshold, ranked_lines, returned, returned_by
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Scored:
     """The figures of one run.
 

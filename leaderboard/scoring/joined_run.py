@@ -14,12 +14,13 @@ import numpy as np
 
 from leaderboard.errors import BadInput, FileRejected, Problem
 from leaderboard.formats import Run
+from leaderboard.frozen import frozen
 from leaderboard.metrics import Bools, Floats, Ints, Measure, Ranking, Setting
 from leaderboard.scoring.judged_queries import JudgedQueries, JudgmentIndex
 from leaderboard.scoring.order import Order, order, places_in, require_threshold, returned, returned_by
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class JoinedRun:
     """A run joined with its judgments.
 

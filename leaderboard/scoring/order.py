@@ -8,7 +8,6 @@ found by bisection in the scores. For other files only keys of 64 bits are sorte
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
@@ -18,6 +17,7 @@ from numpy.typing import NDArray
 from leaderboard.errors import BadInput
 from leaderboard.formats import Run, Texts, rising_words
 from leaderboard.formats.ids import ODD, SLOT_BITS, slots
+from leaderboard.frozen import frozen
 from leaderboard.metrics import Bools, Floats, Ints
 
 Scores = NDArray[np.float64] | NDArray[np.float32]
@@ -198,7 +198,7 @@ def _falling_bits(score: NDArray[np.float32]) -> Keys:
     return (ALL_BITS - rising).astype(np.uint64)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RankedLines:
     """A run of L lines as a page shows it: by query and rank.
 

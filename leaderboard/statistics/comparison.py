@@ -46,12 +46,13 @@ import bisect
 import math
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
 from leaderboard.errors import BadInput
+from leaderboard.frozen import frozen
 from leaderboard.metrics.aggregation import GEOMETRIC_MEAN, MEAN, Aggregation, Columns, mean
 from leaderboard.metrics.measure import Direction
 from leaderboard.metrics.segments import Bools, Floats, Ints
@@ -66,7 +67,7 @@ EXACT_WILCOXON = 300  # queries that differ; above, the normal distribution is a
 NO_SPREAD = "every query differs by the same amount: there is no spread"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PairedTest:
     """A two-sided paired test.
 
@@ -90,7 +91,7 @@ class PairedTest:
     reason: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Effects:
     """How large the difference first − second is.
 
@@ -347,7 +348,7 @@ TOO_FEW = f"fewer than {samples.LEAST_QUERIES} queries"
 ALL_EQUAL = "the systems differ on no query, or by the same amount on all"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Detectable:
     """What a set of queries can tell of two systems.
 
@@ -508,7 +509,7 @@ PER_ERROR = 10
 LEAST_IN_BIN = 50  # pairs and draws: a share of fewer is chance
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SwapRate:
     """What two sets of `size` queries each disagree on.
 
@@ -586,7 +587,7 @@ def _first_reliable(pairs: Ints, swapped: Ints) -> int | None:
     return next((number for number in np.flatnonzero(enough).tolist() if number > too_often.max(initial=-1)), None)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CorrectedTest:
     """A test of one comparison, and its p corrected by each method for the number of comparisons; None where it has no
     p."""
@@ -596,7 +597,7 @@ class CorrectedTest:
     benjamini_hochberg: float | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Comparison:
     """One system against the baseline, on the queries where both have a value.
 
@@ -620,7 +621,7 @@ class Comparison:
     tukey: float | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ComparisonTable:
     """rows: one for each system other than the baseline, in the order given; none for a measure of the whole run, and
     `reason` says so. swaps: how often smaller sets of queries would order two of all the systems differently, empty

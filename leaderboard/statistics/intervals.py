@@ -33,13 +33,14 @@ draws, made wider by as much as Student's t is wider than the normal distributio
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
 
+from leaderboard.frozen import frozen
 from leaderboard.metrics.aggregation import GEOMETRIC_MEAN, MEAN, VALUE_OF_MEANS, Aggregation, Columns
 from leaderboard.metrics.families.detection import AQWV, losses_at, promising_thresholds
 from leaderboard.metrics.ranking import Ranking
@@ -55,7 +56,7 @@ ALWAYS_THE_SAME = "the two differ by the same amount on all queries"
 EQUAL = "all queries have the same value, which says nothing of how others vary"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Interval:
     """A mean, or a difference of two means, with its confidence interval.
 

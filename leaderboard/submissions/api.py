@@ -10,7 +10,6 @@ The runs of all teams: listed, looked at, taken off the boards and put back, sco
 import re
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from functools import partial
 from http import HTTPStatus
 from pathlib import Path
@@ -31,6 +30,7 @@ from leaderboard.evaluations.reads import find_evaluation, form_fields
 from leaderboard.evaluations.rules import checked_answers
 from leaderboard.evaluations.writes import agreements_of
 from leaderboard.formats import ByteSource, Limits
+from leaderboard.frozen import frozen
 from leaderboard.store import Received
 from leaderboard.submissions import pages
 from leaderboard.submissions.inputs import Choice, RunChanges, RunForm, RunSettings, TakenOff, Withdrawal
@@ -326,7 +326,7 @@ HIDE = Command(
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Waiting:
     """How many runs of the evaluation wait to be scored, or are being scored."""
 

@@ -12,13 +12,12 @@ A submission's page: its state until it is scored, its receipt and results, and 
 What changes which run stands is asked for on a page that says what would change.
 """
 
-import datetime as dt
 import os
 import secrets
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import ExitStack, nullcontext
-from dataclasses import dataclass
+from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -37,6 +36,7 @@ from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules import FieldKind, FormField, form_name
 from leaderboard.evaluations.writes import agreement_name
 from leaderboard.formats import HEADER_BYTES, RUN_FORMATS, Metadata, beginning, run_metadata, side_metadata
+from leaderboard.frozen import frozen
 from leaderboard.numbers import size
 from leaderboard.results.reads.run import receipt, results
 from leaderboard.store import Received
@@ -66,7 +66,7 @@ NO_FILE = Received("", "", "", 0, 0, "")
 YES = ("yes", "true", "1")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SentRun:
     """A run as it was sent.
 
@@ -100,7 +100,7 @@ class Intake:
 
     def hold(self, fields: Fields) -> None:
         """Holds a place for the file. Raises unless the team that the fields name may send one."""
-        expires_at = clock() + dt.timedelta(seconds=(config().upload_seconds or ANY_UPLOAD_SECONDS) + COUNTING_SECONDS)
+        expires_at = clock() + timedelta(seconds=(config().upload_seconds or ANY_UPLOAD_SECONDS) + COUNTING_SECONDS)
         with writing() as session:
             evaluation, team = session.get_one(Evaluation, self.evaluation_id), self._team_of(session, fields)
             self.place = submissions.reserve_quota(
@@ -117,7 +117,7 @@ class Intake:
         sent: SentRun,
         wrong: Mapping[str, list[str]],
         posted: Posted,
-        begun_at: dt.datetime,
+        begun_at: datetime,
         arrived: Path | None = None,
     ) -> int:
         """The id of the submission that is made of it.
@@ -177,7 +177,7 @@ class Intake:
         looked = rules.Looked(upload.filename, text, whole, upload.text_sha256, refused)
         self.checked = check_looked(looked, expected, sent.details.get("threshold"), [sent.team_id])
 
-    def _enter(self, session: Session, sent: SentRun, received_at: dt.datetime, begun_at: dt.datetime) -> int:
+    def _enter(self, session: Session, sent: SentRun, received_at: datetime, begun_at: datetime) -> int:
         evaluation, team = session.get_one(Evaluation, self.evaluation_id), session.get_one(Team, sent.team_id)
         system = NewSystem(sent.system) if isinstance(sent.system, str) else session.get_one(System, sent.system)
         return submissions.submit(
@@ -414,7 +414,7 @@ def _take_in(page: forms.Submitting, posted: Posted, intake: Intake) -> Response
     try:
         with reading() as session:
             sent = form.sent(session, page, upload, kept["said"])
-        run = intake.submit(sent, wrong, posted, dt.datetime.fromisoformat(kept["begun_at"]))
+        run = intake.submit(sent, wrong, posted, datetime.fromisoformat(kept["begun_at"]))
     except errors.LeaderboardError as error:
         intake.give_up()
         earlier = read(sent_under, intake.key)

@@ -16,7 +16,7 @@ import hashlib
 import io
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
@@ -29,6 +29,7 @@ from leaderboard.evaluations.rules import FormField, ScoringSettings, Subset, an
 from leaderboard.formats import ByteSource, Limits, Run, RunRules, first_files, open_plain, read_run, whole_lines
 from leaderboard.formats.plain_text import shown
 from leaderboard.formats.rows import Tags
+from leaderboard.frozen import frozen
 from leaderboard.metrics.measure import Direction
 from leaderboard.metrics.segments import Bools, Floats, Ints
 from leaderboard.moments import day_in_words, moment_in_words
@@ -105,7 +106,7 @@ class StoredChoice(NamedTuple):
     rounded: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ScoredRun:
     """A scored run, as far as its place on a board depends on it.
 
@@ -252,7 +253,7 @@ DAILY_QUOTA = 5
 REJECTED_A_DAY = 20  # files that a team, and a person, may have rejected in one evaluation on one day
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Quota:
     """How much of an evaluation's quotas one team has used, or one person over all of their teams.
 
@@ -357,13 +358,13 @@ class Kind(StrEnum):
     TWIN = "twin"  # the team has submitted the same before
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Warned:
     kind: Kind
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Expected:
     """What an evaluation expects of a run, as far as a reader may know.
 
@@ -393,7 +394,7 @@ class Expected:
     late_now: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Checked:
     """What was found.
 
@@ -567,7 +568,7 @@ class Checked:
         return (*lines, self.moment) if self.moment else tuple(lines)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Looked:
     """A file that was looked at.
 

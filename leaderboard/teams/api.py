@@ -1,7 +1,6 @@
 """Teams and systems: what participants do with their own, and organisers with those of a campaign."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from http import HTTPStatus
 from typing import TypeVar
 
@@ -14,6 +13,7 @@ from leaderboard.declared.commands import Command, Find, Other, Table, account_n
 from leaderboard.errors import NotFound, Unconfirmed
 from leaderboard.evaluations.reads import entered_by
 from leaderboard.evaluations.writes import remove_system as remove_unused
+from leaderboard.frozen import frozen
 from leaderboard.teams import inputs, writes
 from leaderboard.teams import reads as teams
 from leaderboard.teams.merging import merge_teams
@@ -46,7 +46,7 @@ INVITATIONS = Table(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Invited:
     """An invitation for one person, told this once. address: of the page where it is accepted."""
 
@@ -54,7 +54,7 @@ class Invited:
     address: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Left:
     """The team that you are in no longer."""
 

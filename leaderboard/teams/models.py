@@ -1,6 +1,6 @@
 """Who takes part: accounts, teams and how one gets into them."""
 
-import datetime as dt
+from datetime import datetime
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column, relationship
@@ -25,7 +25,7 @@ class Team(Base):
     name: Mapped[str]
     description: Mapped[str] = mapped_column(default="")
     is_listed: Mapped[bool] = mapped_column(default=False)  # everybody with an account finds it and may ask to join
-    created_at: Mapped[dt.datetime]
+    created_at: Mapped[datetime]
     merged_into_id: Mapped[int | None] = mapped_column(sa.ForeignKey("team.id"))
 
     names: Mapped[list["TeamName"]] = relationship()
@@ -49,7 +49,7 @@ class Membership(Base):
     team_id: Mapped[int] = mapped_column(sa.ForeignKey("team.id", ondelete="CASCADE"), primary_key=True)
     user_id: Mapped[int] = mapped_column(sa.ForeignKey("user.id", ondelete="CASCADE"), primary_key=True, index=True)
     role: Mapped[Role] = mapped_column(choice(Role, "role"), default=Role.MEMBER)
-    joined_at: Mapped[dt.datetime]
+    joined_at: Mapped[datetime]
 
     team: Mapped[Team] = relationship()
     user: Mapped[User] = relationship()
@@ -64,10 +64,10 @@ class Invitation(Base):
     team_id: Mapped[int] = mapped_column(sa.ForeignKey("team.id", ondelete="CASCADE"), index=True)
     token_hash: Mapped[str] = mapped_column(unique=True)
     created_by_id: Mapped[int | None] = mapped_column(sa.ForeignKey("user.id"))  # NULL: the command line
-    created_at: Mapped[dt.datetime]
-    expires_at: Mapped[dt.datetime]
-    revoked_at: Mapped[dt.datetime | None]
-    used_at: Mapped[dt.datetime | None]
+    created_at: Mapped[datetime]
+    expires_at: Mapped[datetime]
+    revoked_at: Mapped[datetime | None]
+    used_at: Mapped[datetime | None]
     used_by_id: Mapped[int | None] = mapped_column(sa.ForeignKey("user.id"))
 
     team: Mapped[Team] = relationship()
@@ -82,8 +82,8 @@ class JoinRequest(Base):
     team_id: Mapped[int] = mapped_column(sa.ForeignKey("team.id", ondelete="CASCADE"), index=True)
     user_id: Mapped[int] = mapped_column(sa.ForeignKey("user.id", ondelete="CASCADE"), index=True)
     text: Mapped[str]
-    created_at: Mapped[dt.datetime]
-    answered_at: Mapped[dt.datetime | None]
+    created_at: Mapped[datetime]
+    answered_at: Mapped[datetime | None]
     answered_by_id: Mapped[int | None] = mapped_column(sa.ForeignKey("user.id"))
     accepted: Mapped[bool | None]
 
@@ -108,7 +108,7 @@ class System(Base):
     kind: Mapped[SystemKind] = mapped_column(choice(SystemKind, "kind"), default=SystemKind.AUTOMATIC)
     code_url: Mapped[str] = mapped_column(default="")
     paper_url: Mapped[str] = mapped_column(default="")
-    created_at: Mapped[dt.datetime]
+    created_at: Mapped[datetime]
     merged_into_id: Mapped[int | None] = mapped_column(sa.ForeignKey("system.id"))
 
     __table_args__ = (sa.UniqueConstraint("team_id", "slug"), sa.UniqueConstraint("team_id", "name_key"))

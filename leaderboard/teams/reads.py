@@ -8,10 +8,10 @@ One system over all periods, in every campaign that it took part in.
 The teams and systems that took part in a campaign, for its organisers; what making two teams one would do.
 """
 
-import datetime as dt
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from datetime import datetime
 from itertools import groupby
 from typing import NoReturn, TypeVar
 
@@ -29,6 +29,7 @@ from leaderboard.db import exists, missing, snapshot
 from leaderboard.errors import NotFound
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads import EvaluationHeading, evaluation_heading, organised_campaign, removal_refusal
+from leaderboard.frozen import frozen
 from leaderboard.numbers import counted
 from leaderboard.progress.reads import Line, ProgressPage, progress_in
 from leaderboard.submissions.models import Participation, Submission
@@ -60,7 +61,7 @@ def is_owned_by(actor: Actor) -> sa.ColumnElement[bool]:
     return sa.true() if actor.all_powerful else sa.exists().where(*own)
 
 
-def open_invitation(now: dt.datetime) -> sa.ColumnElement[bool]:
+def open_invitation(now: datetime) -> sa.ColumnElement[bool]:
     """Condition on Invitation: its link lets somebody in still."""
     unused = Invitation.used_at.is_(None) & Invitation.revoked_at.is_(None)
     return unused & (Invitation.expires_at > now) & access.maker_may_invite()
@@ -75,13 +76,13 @@ def find_team(session: Session, slug: str, actor: Actor = CONSOLE) -> Team:
     return _no_team(session, slug, actor) if team is None else merged(session, team)
 
 
-def find_known_team(session: Session, actor: Actor, slug: str, now: dt.datetime) -> Team:
+def find_known_team(session: Session, actor: Actor, slug: str, now: datetime) -> Team:
     """As `find_team`. Raises NotFound, in the same words, also where `actor` may not know of the team."""
     team = find_team(session, slug, actor)
     return team if is_known_team(session, actor, team, now) else _no_team(session, slug, actor)
 
 
-def is_known_team(session: Session, actor: Actor, team: Team, now: dt.datetime) -> bool:
+def is_known_team(session: Session, actor: Actor, team: Team, now: datetime) -> bool:
     """Whether `actor` may know of the team, or of the one that it was merged into."""
     team = merged(session, team)
     shown = (
@@ -193,15 +194,15 @@ def teams_with_runs(session: Session, campaign_id: int) -> Sequence[Team]:
     return session.scalars(sa.select(Team).where(Team.id.in_(entered)).order_by(Team.name, Team.id)).all()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Member:
     user_id: int
     name: str
     role: Role
-    joined_at: dt.datetime
+    joined_at: datetime
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TeamPlace:
     """A system's rank in one evaluation, by that evaluation's primary measure."""
 
@@ -212,7 +213,7 @@ class TeamPlace:
     ranked: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TeamSystem:
     """`places`: the boards that this reader may see it on, newest period first."""
 
@@ -223,7 +224,7 @@ class TeamSystem:
     places: tuple[TeamPlace, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OwnRun:
     """A run as its team lists it. state: queued, scoring, scored, rejected, failed or withdrawn.
 
@@ -240,14 +241,14 @@ class OwnRun:
     team: str
     state: str
     late: bool
-    date: dt.datetime
+    date: datetime
     date_assumed: bool
     is_primary: bool
     column: Column | None
     mean: float | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TeamPage:
     """`members` and `runs` are for the team (and admins); other readers get `size` only.
 
@@ -257,7 +258,7 @@ class TeamPage:
     name: str
     slug: str
     description: str
-    created_at: dt.datetime
+    created_at: datetime
     is_member: bool
     is_owner: bool
     size: int
@@ -276,7 +277,7 @@ class TeamPage:
         return EMPTIED if self.size == 1 else ""
 
 
-def team_page(session: Session, actor: Actor, slug: str, now: dt.datetime) -> TeamPage:
+def team_page(session: Session, actor: Actor, slug: str, now: datetime) -> TeamPage:
     """Raises NotFound, also where `actor` may not know of the team."""
     team = find_known_team(session, actor, slug, now)
     inside = actor.is_in(team.id) or actor.all_powerful
@@ -302,7 +303,7 @@ def team_page(session: Session, actor: Actor, slug: str, now: dt.datetime) -> Te
     )
 
 
-def _places(session: Session, actor: Actor, team: Team, now: dt.datetime) -> dict[int, list[TeamPlace]]:
+def _places(session: Session, actor: Actor, team: Team, now: datetime) -> dict[int, list[TeamPlace]]:
     """System -> its places on the boards whose names and ranks this reader sees, newest period first."""
     entered = sa.select(Submission.evaluation_id).where(Submission.team_id == team.id)
     evaluations = session.scalars(
@@ -335,7 +336,7 @@ def own_runs(
     session: Session,
     actor: Actor,
     teams: Collection[int],
-    now: dt.datetime,
+    now: datetime,
     *,
     system_id: int | None = None,
     limit: int | None = None,
@@ -391,7 +392,7 @@ def own_runs(
     )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FoundTeam:
     """A team as those who are not in it find it: nothing of what it takes part in."""
 
@@ -402,15 +403,15 @@ class FoundTeam:
     is_member: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OpenRequest:
     id: int
     name: str
     text: str
-    created_at: dt.datetime
+    created_at: datetime
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class JoinRequests:
     """asked: whether a request of yours waits, None where you can't ask; waiting: for owners, those to be answered."""
 
@@ -418,7 +419,7 @@ class JoinRequests:
     waiting: tuple[OpenRequest, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TeamSettings:
     slug: str
     name: str
@@ -457,7 +458,7 @@ def join_requests(session: Session, actor: Actor, team: Team) -> JoinRequests:
     return JoinRequests(asked, tuple(OpenRequest(*row) for row in rows))
 
 
-def team_settings(session: Session, actor: Actor, team_slug: str, _: dt.datetime) -> TeamSettings:
+def team_settings(session: Session, actor: Actor, team_slug: str, _: datetime) -> TeamSettings:
     """What its owners can change, for members and the console. Raises NotFound for others."""
     by_console = actor == CONSOLE
     team = find_team(session, team_slug) if by_console else find_own_team(session, actor, team_slug)
@@ -465,7 +466,7 @@ def team_settings(session: Session, actor: Actor, team_slug: str, _: dt.datetime
     return snapshot(TeamSettings, team, is_owner=is_owner)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SystemFacts:
     """What is on record of a system itself."""
 
@@ -480,7 +481,7 @@ class SystemFacts:
     paper_url: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SystemYears:
     """The system in one condition of a campaign; page: with the other systems' lines."""
 
@@ -488,7 +489,7 @@ class SystemYears:
     line: Line
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SystemPage(SystemFacts):
     """others: the team's other systems that this reader may know of, as (slug, name); runs: for its team only.
 
@@ -503,7 +504,7 @@ class SystemPage(SystemFacts):
     runs: tuple[OwnRun, ...]
 
 
-def system(session: Session, actor: Actor, team_slug: str, slug: str, now: dt.datetime) -> SystemPage:
+def system(session: Session, actor: Actor, team_slug: str, slug: str, now: datetime) -> SystemPage:
     """Raises NotFound, in the same words for no such system and for one that this reader sees on no board."""
     record = known_system(session, team_slug, slug)
     page = record and _system_page(session, actor, record, now)
@@ -513,7 +514,7 @@ def system(session: Session, actor: Actor, team_slug: str, slug: str, now: dt.da
     raise NotFound(f"there is no system {slug!r} of {team.name} on a board")
 
 
-def _system_page(session: Session, actor: Actor, record: System, now: dt.datetime) -> SystemPage:
+def _system_page(session: Session, actor: Actor, record: System, now: datetime) -> SystemPage:
     team, own = record.team, actor.is_in(record.team_id) or actor.all_powerful
     pages, evaluations = _pages(session, actor, record, now)
     lines = [(page, line) for page in pages for line in (*page.systems, *page.baselines)]
@@ -545,7 +546,7 @@ def _system_page(session: Session, actor: Actor, record: System, now: dt.datetim
 
 
 def _pages(
-    session: Session, actor: Actor, record: System, now: dt.datetime
+    session: Session, actor: Actor, record: System, now: datetime
 ) -> tuple[list[ProgressPage], list[Evaluation]]:
     """The progress of every condition that the system has a run in, the newest campaign first; and the evaluations of
     these campaigns."""
@@ -566,7 +567,7 @@ def _pages(
     return pages, evaluations
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OrganisedTeam:
     """runs, systems: in the campaign; may_rename: whether the reader may rename it or merge it with another."""
 
@@ -580,7 +581,7 @@ class OrganisedTeam:
     may_rename: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Twin:
     """A system of the team that goes, whose name the other team has too. same_kind: whether the two may become one."""
 
@@ -591,7 +592,7 @@ class Twin:
     same_kind: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SharedEvaluation:
     """One that both teams took part in: what each used of the quota, and whose primary run would be the primary one."""
 
@@ -600,7 +601,7 @@ class SharedEvaluation:
     primary: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Merging:
     """What making `source` a part of `target` would do.
 
@@ -621,7 +622,7 @@ class Merging:
 
 
 def organised_teams(
-    session: Session, actor: Actor, campaign_slug: str, _: dt.datetime, *which: sa.ColumnElement[bool]
+    session: Session, actor: Actor, campaign_slug: str, _: datetime, *which: sa.ColumnElement[bool]
 ) -> tuple[OrganisedTeam, ...]:
     """Those that have runs in the campaign, by name. Raises NotFound."""
     campaign = organised_campaign(session, actor, campaign_slug)
@@ -642,14 +643,14 @@ def organised_teams(
     )  # fmt: skip
 
 
-def organised_team(session: Session, actor: Actor, campaign_slug: str, team_id: int, now: dt.datetime) -> OrganisedTeam:
+def organised_team(session: Session, actor: Actor, campaign_slug: str, team_id: int, now: datetime) -> OrganisedTeam:
     """One that has runs in the campaign. Raises NotFound."""
     for team in organised_teams(session, actor, campaign_slug, now, Team.id == team_id):
         return team
     raise NotFound(f"there is no team {team_id} in this campaign")
 
 
-def part_of(session: Session, actor: Actor, campaign_slug: str, team_id: int, now: dt.datetime) -> int | None:
+def part_of(session: Session, actor: Actor, campaign_slug: str, team_id: int, now: datetime) -> int | None:
     """The id of the team of the campaign that this one was made a part of; None where it was not. Raises NotFound."""
     organised_campaign(session, actor, campaign_slug)
     team = session.get(Team, team_id)
@@ -659,7 +660,7 @@ def part_of(session: Session, actor: Actor, campaign_slug: str, team_id: int, no
 
 
 def merging(
-    session: Session, actor: Actor, campaign_slug: str, source_id: int, target_id: int, now: dt.datetime
+    session: Session, actor: Actor, campaign_slug: str, source_id: int, target_id: int, now: datetime
 ) -> Merging:
     """What making one team of the campaign a part of another would do. Raises NotFound."""
     source, target = (organised_team(session, actor, campaign_slug, each, now) for each in (source_id, target_id))
@@ -695,7 +696,7 @@ def _shared(session: Session, source_id: int, target_id: int) -> Iterator[Shared
         yield SharedEvaluation(evaluation.title, (used[0], used[1]), primary.name if primary else "")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Elsewhere:
     """A campaign of other organisers that the system has runs in, and whom it says to write to, where it does."""
 
@@ -704,7 +705,7 @@ class Elsewhere:
     contact: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OrganisedSystem(SystemFacts):
     """What an organiser is told of a system.
 
@@ -719,7 +720,7 @@ class OrganisedSystem(SystemFacts):
 
 
 def organised_system(
-    session: Session, actor: Actor, campaign_slug: str, system_id: int, now: dt.datetime
+    session: Session, actor: Actor, campaign_slug: str, system_id: int, now: datetime
 ) -> OrganisedSystem:
     """One that has runs in the campaign. Raises NotFound."""
     for system in organised_systems(session, actor, campaign_slug, now, System.id == system_id):
@@ -728,7 +729,7 @@ def organised_system(
 
 
 def organised_systems(
-    session: Session, actor: Actor, campaign_slug: str, now: dt.datetime, *which: sa.ColumnElement[bool]
+    session: Session, actor: Actor, campaign_slug: str, now: datetime, *which: sa.ColumnElement[bool]
 ) -> tuple[OrganisedSystem, ...]:
     """Those that have runs in the campaign: baselines first, then by team and name. Raises NotFound."""
     campaign = organised_campaign(session, actor, campaign_slug)
@@ -757,7 +758,7 @@ def organised_systems(
     )
 
 
-def _elsewhere(session: Session, actor: Actor, systems: Sequence[int], now: dt.datetime) -> dict[int, list[Elsewhere]]:
+def _elsewhere(session: Session, actor: Actor, systems: Sequence[int], now: datetime) -> dict[int, list[Elsewhere]]:
     """The systems that have runs in campaigns of others, and in which, as far as the reader sees boards with them."""
     if actor.all_powerful:
         return {}

@@ -3,9 +3,8 @@
 Teams: made, renamed, joined by a link that works once or by asking, and left.
 """
 
-import datetime as dt
 import secrets
-from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any
 
 import sqlalchemy as sa
@@ -18,6 +17,7 @@ from leaderboard.audit.writes import assign, present, record
 from leaderboard.db import add_or_refuse, exists, insert_unless_there, locked, or_refuse
 from leaderboard.declared.inputs import Inputs, checked
 from leaderboard.errors import Conflict, Gathered, InvalidFields, NotAllowed, NotFound, Unconfirmed
+from leaderboard.frozen import frozen
 from leaderboard.mail.rules import MailKind
 from leaderboard.mail.writes import put_wanted
 from leaderboard.names import NAME_TAKEN, checked_name, checked_slug, free_slug, name_key, slug_of
@@ -39,7 +39,7 @@ from leaderboard.teams.rules import Role
 from leaderboard.texts import checked_text
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NewSystem:
     """What a team says about a system that it makes."""
 
@@ -259,7 +259,7 @@ def invite(session: Session, actor: Actor, team: Team, days: int = 7) -> str:
     now = present()
     invitation = Invitation(
         team_id=team.id, token_hash=token_hash(token), created_by_id=actor.user_id, created_at=now,
-        expires_at=now + dt.timedelta(days=days),
+        expires_at=now + timedelta(days=days),
     )  # fmt: skip
     session.add(invitation)
     session.flush()
@@ -267,7 +267,7 @@ def invite(session: Session, actor: Actor, team: Team, days: int = 7) -> str:
     return token
 
 
-def find_invitation(session: Session, token: str, now: dt.datetime | None = None) -> Invitation:
+def find_invitation(session: Session, token: str, now: datetime | None = None) -> Invitation:
     """The invitation behind a link that works. Raises NotFound for none, Conflict for one that works no longer."""
     of_token = sa.select(Invitation).where(Invitation.token_hash == token_hash(token))
     if session.scalar(of_token) is None:
@@ -287,7 +287,7 @@ def joined_by(session: Session, actor: Actor, token: str) -> Team | None:
     return team if team is not None and actor.is_in(team.id) else None
 
 
-def accept_invitation(session: Session, actor: Actor, token: str, now: dt.datetime | None = None) -> Team:
+def accept_invitation(session: Session, actor: Actor, token: str, now: datetime | None = None) -> Team:
     """Joins the team that a link invites to, and uses the link up."""
     if actor.user_id is None:
         raise NotAllowed("Sign in or register first; then open the link again.")
@@ -352,7 +352,7 @@ def _owners(session: Session, team: Team) -> list[int]:
 
 NO_OWNER = "{} would be left without an owner: make another member its owner first."
 MOST_OPEN = 5  # requests of one person that wait
-AGAIN = dt.timedelta(days=30)  # after a refusal
+AGAIN = timedelta(days=30)  # after a refusal
 
 
 def ask_to_join(session: Session, actor: Actor, team: Team, text: str) -> JoinRequest:

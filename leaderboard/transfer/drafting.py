@@ -19,6 +19,7 @@ from leaderboard.errors import FileRejected
 from leaderboard.formats import Limits, is_archive_file, open_plain, read_judgments, read_queries
 from leaderboard.formats.plain_text import shown
 from leaderboard.formats.problems import HEAD_BYTES, PRINTED, guess_content
+from leaderboard.frozen import frozen
 from leaderboard.names import name_key, slug_of
 from leaderboard.numbers import counted, is_number, is_whole
 from leaderboard.submissions.rules import SystemKind
@@ -49,7 +50,7 @@ HEAD = """\
 """
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Draft:
     """text: TOML. notes: what to look at before it is used."""
 

@@ -5,7 +5,6 @@ holds is written first, in one session; the runs follow one by one from the stor
 the memory of a piece and the disk of its judgments and of one run. `packed` makes an archive of it as it goes.
 """
 
-import datetime as dt
 import json
 import tarfile
 import tempfile
@@ -13,6 +12,7 @@ import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import datetime
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,7 @@ from leaderboard.errors import Damaged, NotFound
 from leaderboard.evaluations.models import Agreement, Evaluation
 from leaderboard.evaluations.reads import collection_list, file_rules, find_campaign, form_fields
 from leaderboard.evaluations.rules import Split
+from leaderboard.frozen import frozen
 from leaderboard.judgments.models import JudgmentRevision, Query
 from leaderboard.judgments.reads import COLUMNS, stored_rows
 from leaderboard.store import RunStore
@@ -41,7 +42,7 @@ JUDGMENT_FILES = {"file": "", "known": "-known", "subtopics": "-subtopics"}  # k
 GZIP = 31  # zlib's number for a gzip head and 32 KiB of window
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ExportedFile:
     """A file of an export: its path there, parted by /, and where it lies until the next one is asked for."""
 
@@ -198,7 +199,7 @@ def _write_lines(path: Path, rows: Iterable[dict[str, Any]]) -> None:
         file.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
 
 
-def _begun(session: Session, evaluation: Evaluation) -> list[tuple[ScoringSet, dt.datetime]]:
+def _begun(session: Session, evaluation: Evaluation) -> list[tuple[ScoringSet, datetime]]:
     """The sets that stood, each with when it first did so, the earliest first."""
     sets = sa.select(ScoringSet).where(ScoringSet.evaluation_id == evaluation.id)
     begun = ((past, past.shown[0][0] if past.shown else past.switched_at) for past in session.scalars(sets))
@@ -206,7 +207,7 @@ def _begun(session: Session, evaluation: Evaluation) -> list[tuple[ScoringSet, d
 
 
 def _revisions(
-    session: Session, evaluation: Evaluation, begun: list[tuple[ScoringSet, dt.datetime]], folder: Path
+    session: Session, evaluation: Evaluation, begun: list[tuple[ScoringSet, datetime]], folder: Path
 ) -> Iterator[dict[str, Any]]:
     """A table for each revision of judgments, and its files."""
     since = {past.revision_id: began for past, began in reversed(begun)}

@@ -5,13 +5,13 @@ undoes it, and a preview is the same without the keeping. Files of runs are in t
 is swept a day later. Workers score what comes in, old boards last.
 """
 
-import datetime as dt
 import io
 import json
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import partial
 from operator import itemgetter
 from pathlib import Path, PurePosixPath
@@ -32,6 +32,7 @@ from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules import Split
 from leaderboard.formats.archives import ARCHIVE_START, is_archive
 from leaderboard.formats.plain_text import beginning, shown
+from leaderboard.frozen import frozen
 from leaderboard.judgments import writes as judgments
 from leaderboard.judgments.rules import READERS, JudgmentFiles
 from leaderboard.names import name_key, slug_of
@@ -50,13 +51,13 @@ LOOKED_AT = 1 << 16  # bytes of a run's text
 Made = TypeVar("Made", Campaign, Team, System)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EvaluationPlan:
     """An evaluation as it is, or would be. queries: its file of them, "" without one; runs: those of the manifest."""
 
     title: str
     period: str
-    closes_at: dt.datetime | None
+    closes_at: datetime | None
     queries: str
     query_ids: int
     revisions: int
@@ -187,7 +188,7 @@ def _require_run(path: Path, name: str) -> None:
             raise BadInput(f"no line of its beginning is one of a run; {error.problems[0]}") from None
 
 
-Step = tuple[dt.datetime, int, str, Callable[..., object]]
+Step = tuple[datetime, int, str, Callable[..., object]]
 EXCLUDING, JUDGING, RUNNING, SETTING_ASIDE = range(4)  # what goes first of what has one date
 
 
@@ -206,7 +207,7 @@ class _Replay:
     problems: _Problems
     imported: Imported
     actor: Actor = field(init=False)
-    now: dt.datetime = field(default_factory=present)
+    now: datetime = field(default_factory=present)
     known: dict[Hashable, Any] = field(default_factory=dict)
 
     @property

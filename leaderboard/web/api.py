@@ -1,16 +1,16 @@
 """The measures of this installation."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from leaderboard.db import snapshot
 from leaderboard.errors import NotFound, UnknownMeasure
+from leaderboard.frozen import frozen
 from leaderboard.metrics import families, parse
 from leaderboard.metrics.measure import Direction, Family
 from leaderboard.web.endpoints import get
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MeasureEntry:
     """A measure as the registry lists it, before parameters and cutoff are filled in.
 

@@ -1,7 +1,7 @@
 """The site: `create_app` puts it together from modules with blueprints, and links are made from the page at hand."""
 
-import datetime as dt
 from collections.abc import Callable
+from datetime import datetime
 from urllib.parse import urlsplit
 
 from flask import Blueprint, Flask, request, url_for
@@ -75,7 +75,7 @@ def _address(endpoint: str, changes: dict[str, str | None]) -> str:
 PATIENCE_SECONDS = 5.0  # that a reader waits for a database which is locked or away
 
 
-def create_app(config: Config, *, setting_up: bool = False, clock: Callable[[], dt.datetime] = events.present) -> Flask:
+def create_app(config: Config, *, setting_up: bool = False, clock: Callable[[], datetime] = events.present) -> Flask:
     """The site of one installation, for gunicorn: `gunicorn 'leaderboard.web.app:create_app(...)'`.
 
     clock       the present moment, in UTC: when requests begin and when their last byte has come

@@ -4,7 +4,6 @@ from another run, query by query; and progress over the periods, one line a syst
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 from xml.etree import ElementTree
@@ -13,6 +12,7 @@ import numpy as np
 from markupsafe import Markup
 
 from leaderboard.boards.reads.entries import Column
+from leaderboard.frozen import frozen
 from leaderboard.numbers import counted
 from leaderboard.progress.reads import Line, ProgressPage
 from leaderboard.results.reads.queries import Compared
@@ -73,7 +73,7 @@ SVG = "http://www.w3.org/2000/svg"
 ElementTree.register_namespace("", SVG)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Chart:
     """A chart of a page: one drawing for a desktop, one for a phone, and a sentence that says what it shows."""
 
@@ -304,7 +304,7 @@ def _stands_out(page: ProgressPage, line: Line) -> bool:
     return line.own or is_ahead or any(point.best for point in line.points)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Drawn:
     """A line and how it is drawn."""
 

@@ -3,9 +3,9 @@
 What is said of a mail that a page has asked for: that it is on its way, or with whom it waits.
 """
 
-import datetime as dt
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
+from datetime import datetime
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -37,7 +37,7 @@ def modules_of(floor: str, *subjects: str) -> list[ModuleType]:
     return [import_module(".".join(file.relative_to(top.parent).with_suffix("").parts)) for file in sorted(files)]
 
 
-def equip(app: Flask, config: Config, database: Database, clock: Callable[[], dt.datetime]) -> None:
+def equip(app: Flask, config: Config, database: Database, clock: Callable[[], datetime]) -> None:
     """Gives an application what its views ask for."""
     store = RunStore(config.store_url, Caps(config.upload_bytes, config.text_bytes))
     app.extensions.update(config=config, clock=clock, database=database, store=store)
@@ -80,17 +80,17 @@ def actor() -> Actor:
     return cast(Actor, g.actor)
 
 
-def clock() -> dt.datetime:
+def clock() -> datetime:
     """The present moment in UTC, by the clock of the application that answers this request."""
-    return cast(dt.datetime, current_app.extensions["clock"]())
+    return cast(datetime, current_app.extensions["clock"]())
 
 
-def now() -> dt.datetime:
+def now() -> datetime:
     """When this request began, in UTC: what everything on its page is as of, however long an upload takes."""
     if "began" not in g:
         # `server.gate` awaits a form before it asks the application, and notes when the request began.
         g.began = request.environ.get("leaderboard.began") or clock()
-    return cast(dt.datetime, g.began)
+    return cast(datetime, g.began)
 
 
 def client_address() -> str:

@@ -23,7 +23,6 @@ import typing
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from enum import Enum
 from functools import cache, partial
 from http import HTTPStatus
@@ -47,6 +46,7 @@ from leaderboard.db import Database
 from leaderboard.declared.commands import PART, Command
 from leaderboard.declared.inputs import Inputs, Whole, checked, checked_json
 from leaderboard.errors import BadInput, InvalidFields, LeaderboardError, NotAllowed, NotIdentified
+from leaderboard.frozen import frozen
 from leaderboard.web import context
 from leaderboard.web.page_cache import offer
 from leaderboard.web.security import csrf, require_plain
@@ -211,7 +211,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 Answer = TypeVar("Answer")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Endpoint:
     """One method of one address.
 

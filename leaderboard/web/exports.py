@@ -4,13 +4,12 @@ A file holds what the page shows its reader and nothing else: both are made from
 """
 
 import csv
-import datetime as dt
 import io
 import json
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from datetime import datetime
 from operator import attrgetter
 from typing import Any, ParamSpec, TypeVar
 
@@ -20,17 +19,18 @@ from leaderboard.boards.reads.entries import Column
 from leaderboard.boards.rules import Rounding
 from leaderboard.evaluations.reads import CampaignHeading, EvaluationHeading, Terms
 from leaderboard.evaluations.rules import OF_CAMPAIGN, OF_EVALUATION
+from leaderboard.frozen import frozen
 
 P = ParamSpec("P")
 Row = TypeVar("Row")
-Cell = str | int | float | bool | dt.datetime | None
+Cell = str | int | float | bool | datetime | None
 
 # A spreadsheet takes a text that begins so for a formula, and names are what their teams choose.
 FORMULA = frozenset("=+-@")
 BEFORE_IT = ("\t", "\r")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Table:
     """A table to export. name: of the file, without its ending; facts: the settings behind the rows, in JSON only."""
 
@@ -100,7 +100,7 @@ def _cell(value: Cell) -> str | int | float:
         return ""
     if isinstance(value, bool):
         return "yes" if value else "no"
-    if isinstance(value, dt.datetime):
+    if isinstance(value, datetime):
         return value.isoformat()
     if isinstance(value, str) and _may_be_formula(value):
         return f"'{value}"
@@ -117,7 +117,7 @@ def _may_be_formula(text: str) -> bool:
 
 def _json(table: Table) -> str:
     content = {**table.facts, "rows": table.rows}
-    return json.dumps(content, default=dt.datetime.isoformat, ensure_ascii=False, indent=1) + "\n"
+    return json.dumps(content, default=datetime.isoformat, ensure_ascii=False, indent=1) + "\n"
 
 
 # Ending -> media type, and what writes the file. One more is offered on every page with a table, and answers there.

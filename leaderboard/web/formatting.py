@@ -8,7 +8,6 @@ import datetime as dt
 import math
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from functools import partial
 
 from flask import Flask
@@ -21,6 +20,7 @@ from markupsafe import Markup, escape
 
 from leaderboard.boards.reads.entries import Figure
 from leaderboard.boards.rules import Rounded
+from leaderboard.frozen import frozen
 from leaderboard.moments import day_in_words, exact_moment_in_words, moment_in_words
 from leaderboard.numbers import counted, size
 from leaderboard.web import page_cache
@@ -189,7 +189,7 @@ def prior(value: float) -> str:
 WIDTH = 100.0  # of the drawing, in its own units
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Scale:
     """The scale of one column, from `lowest` to `highest`; zero is always on it, since a bar starts there."""
 

@@ -1,9 +1,9 @@
 """What all forms share: a refused form comes back filled in, with each error beside its field."""
 
-import datetime as dt
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 from http import HTTPStatus
 from typing import Any, ClassVar
 
@@ -99,7 +99,7 @@ def _field(field: FieldInfo) -> Any:
         return RadioField(**of_field, choices=choices, validate_choice=False)
     if default == "":
         of_field["label"] += " (optional)"
-    if dt.datetime in kinds:
+    if datetime in kinds:
         return MomentField(**of_field, render_kw={"class": "moment"})
     attributes: dict[str, Any] = {}
     if shown.short or int in kinds:

@@ -14,7 +14,7 @@ new page of a campaign or an evaluation is linked by its line in one of the two 
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
@@ -31,6 +31,7 @@ from leaderboard.errors import BadInput, LeaderboardError, Unconfirmed, file_of
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads import effects, organised_campaign, organised_evaluation
 from leaderboard.formats import ByteSource, Limits
+from leaderboard.frozen import frozen
 from leaderboard.web.context import actor, config, now, read, reading, writing
 from leaderboard.web.forms import Declared, refuse_stale, saved, state_of
 from leaderboard.web.security import FORM_TYPES
@@ -167,7 +168,7 @@ def read_body(read_file: Callable[..., Content], field: str) -> Content:
 P = ParamSpec("P")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Section:
     """A link in the room's navigation.
 

@@ -12,7 +12,6 @@ there.
 `CacheMiddleware` stands before Flask, whose own work for a request costs several times as much as the statement.
 """
 
-import datetime as dt
 import gzip
 import hashlib
 import threading
@@ -20,6 +19,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
 from functools import cache, cached_property, lru_cache, partial
 from http import HTTPStatus
 from pathlib import Path
@@ -133,7 +133,7 @@ VIEWS = frozenset((*TABLES, *(f"{view}_file" for view in TABLES), *OTHERS))
 CSRF = "csrf_token"  # where Flask-WTF notes that a page holds a form's token, in `g`
 TO_KEEP = "leaderboard.page to keep"  # in a request's environment: the page, from Flask to the front
 ASKED = "leaderboard.what was asked"  # and the other way, of a page that is right no more: what `visit` took and gave
-SOON = dt.timedelta(minutes=1)
+SOON = timedelta(minutes=1)
 
 Key = tuple[str | None, ...]  # what a page is asked for with: its address in parts, and the session's cookie
 
@@ -155,7 +155,7 @@ class Page:
     campaign: str | None
     reader: str | None
     organises: bool
-    until: dt.datetime | None
+    until: datetime | None
     personal: bool
     headers: tuple[tuple[str, str], ...] = ()
     body: bytes = b""

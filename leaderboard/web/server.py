@@ -3,7 +3,6 @@
 There are hundreds of threads, every wait for a sender or a reader ends, and few requests compute at the same time.
 """
 
-import datetime as dt
 import io
 import math
 import socket
@@ -11,6 +10,7 @@ import struct
 import threading
 import time
 from contextlib import suppress
+from datetime import UTC, datetime
 from typing import Any
 
 from gunicorn.workers import gthread  # type: ignore[import-untyped]  # gunicorn has no types
@@ -80,7 +80,7 @@ def gate(app: Any, config: Config, requests_at_once: int) -> Any:
     slots = threading.BoundedSemaphore(requests_at_once)
 
     def ask(environ: dict[str, Any], start_response: Any) -> Any:
-        environ["leaderboard.began"] = dt.datetime.now(dt.UTC)
+        environ["leaderboard.began"] = datetime.now(UTC)
         body, size = environ["wsgi.input"], int(environ.get("CONTENT_LENGTH") or 0)
         if size > FORM_BYTES:
             environ["wsgi.input"] = _Upload(body, size, environ["gunicorn.socket"], config)

@@ -1,10 +1,9 @@
 """Who is signed in: the cookie holds a token, and the row of that token in the table `session` says whose it is."""
 
-import datetime as dt
 import re
 import secrets
 from collections.abc import Callable
-from dataclasses import dataclass
+from datetime import timedelta
 from functools import wraps
 from typing import ParamSpec
 
@@ -19,13 +18,14 @@ from leaderboard.accounts.models import User
 from leaderboard.accounts.rate_limits import KnownBrowser
 from leaderboard.accounts.reads import OpenSession, open_session
 from leaderboard.accounts.rules import token_hash
+from leaderboard.frozen import frozen
 from leaderboard.web.context import config, now, reading, signer, writing
 
 P = ParamSpec("P")
 
 BROWSER = "leaderboard-browser"  # the cookie that proves, after logging out too, who has logged in with this browser
 SALT = "a browser that has logged in"
-BROWSER_LASTS = dt.timedelta(days=365)
+BROWSER_LASTS = timedelta(days=365)
 
 # Looked for in this order: most browsers claim to be those below them, too.
 FAMILIES = {
@@ -42,7 +42,7 @@ LOCAL = re.compile(r"/([^/\\\x00-\x1f][^\x00-\x1f]*)?")  # no address of another
 manager = LoginManager()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SignedIn(UserMixin):  # type: ignore[misc]  # Flask-Login has no types
     """The account behind a session, as Flask-Login wants it."""
 

@@ -2,10 +2,10 @@
 form was read. One that is cut off, too long or broken anywhere leaves nothing behind.
 """
 
-import datetime as dt
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from werkzeug.sansio.multipart import Epilogue, Field, File, MultipartDecoder, N
 from wtforms import ValidationError
 
 from leaderboard.errors import BadInput, InvalidFields, LeaderboardError, TooLarge, file_of
+from leaderboard.frozen import frozen
 from leaderboard.numbers import size
 from leaderboard.store import Arriving, Received
 from leaderboard.submissions.rules import Looked, look_at
@@ -37,7 +38,7 @@ BROKEN = "the upload was cut off before its end; send it again"
 Fields = MultiDict[str, str]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Posted:
     """The form's fields, and the file: received, or refused with the reason in words; neither when none was sent.
 
@@ -49,7 +50,7 @@ class Posted:
     fields: Fields
     upload: Received | None
     refused: str | None
-    received_at: dt.datetime
+    received_at: datetime
     refusal: LeaderboardError | None = None
     beside: Mapping[str, bytes] = field(default_factory=dict)
 

@@ -1,7 +1,7 @@
 """What was computed, under which settings; the rows of `scoring` are the queue too."""
 
-import datetime as dt
 from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
 import sqlalchemy as sa
@@ -49,11 +49,11 @@ class ScoringSet(Base):
     settings_hash: Mapped[str]
     primary_measure: Mapped[str]
     state: Mapped[SetState] = mapped_column(choice(SetState, "state"))
-    created_at: Mapped[dt.datetime]
-    switched_at: Mapped[dt.datetime | None]
-    shown_until: Mapped[dt.datetime | None]
+    created_at: Mapped[datetime]
+    switched_at: Mapped[datetime | None]
+    shown_until: Mapped[datetime | None]
     shown_before: Mapped[list[Any]] = mapped_column(default=list)
-    refreshing_until: Mapped[dt.datetime | None]
+    refreshing_until: Mapped[datetime | None]
 
     __table_args__ = (
         sa.UniqueConstraint(
@@ -72,10 +72,10 @@ class ScoringSet(Base):
     revision: Mapped[JudgmentRevision] = relationship()
 
     @property
-    def shown(self) -> tuple[tuple[dt.datetime, dt.datetime | None], ...]:
+    def shown(self) -> tuple[tuple[datetime, datetime | None], ...]:
         """From when to when boards showed it, every time, the earliest first; None where they do still."""
-        moment = dt.datetime.fromisoformat
-        times: list[tuple[dt.datetime, dt.datetime | None]] = [
+        moment = datetime.fromisoformat
+        times: list[tuple[datetime, datetime | None]] = [
             (moment(since), moment(until)) for since, until in self.shown_before
         ]
         if self.switched_at is not None and (self.state is SetState.CURRENT or self.shown_until is not None):
@@ -112,11 +112,11 @@ class Scoring(Base):
     errors: Mapped[int] = mapped_column(default=0)  # attempts that raised
     lost_leases: Mapped[int] = mapped_column(default=0)
     worker: Mapped[str | None]
-    lease_until: Mapped[dt.datetime | None]
-    not_before: Mapped[dt.datetime | None]  # a failed attempt waits before the next one
-    queued_at: Mapped[dt.datetime]
-    started_at: Mapped[dt.datetime | None]
-    finished_at: Mapped[dt.datetime | None]
+    lease_until: Mapped[datetime | None]
+    not_before: Mapped[datetime | None]  # a failed attempt waits before the next one
+    queued_at: Mapped[datetime]
+    started_at: Mapped[datetime | None]
+    finished_at: Mapped[datetime | None]
     seconds: Mapped[float | None]
     failure: Mapped[str] = mapped_column(default="")  # in words, when parked as failed or between attempts
     # Failed: the run's stored file has other bytes than were received.

@@ -5,7 +5,6 @@ the database's clock.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import Enum, auto
 
 import sqlalchemy as sa
@@ -20,6 +19,7 @@ from leaderboard.db import clock, exists
 from leaderboard.errors import Problem
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules import ScoringSettings
+from leaderboard.frozen import frozen
 from leaderboard.mail.rules import MailKind
 from leaderboard.mail.writes import put_wanted
 from leaderboard.submissions.inputs import LONGEST_LABEL
@@ -40,7 +40,7 @@ SETTLING_SECONDS = 5.0  # before a job whose settings changed meanwhile is looke
 SWEPT_AT_ONCE = 100
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Claim:
     """A job in a worker's hands. `attempt` tells it from an earlier claim of the same row."""
 

@@ -4,7 +4,6 @@ What a scoring set goes by: the settings of an evaluation by a revision of judgm
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import sqlalchemy as sa
@@ -17,6 +16,7 @@ from leaderboard.errors import InvalidFields, NotFound
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules import OF_CAMPAIGN, OF_EVALUATION, ScoringSettings, Split
 from leaderboard.formats import Judgments
+from leaderboard.frozen import frozen
 from leaderboard.judgments.models import Judgment, JudgmentRevision, KnownDocument, Query, SubtopicJudgment
 from leaderboard.metrics.families.detection import measures_beside
 from leaderboard.metrics.measure import NEEDED
@@ -85,7 +85,7 @@ def current_sets(session: Session, evaluation_ids: Iterable[int]) -> dict[int, S
     return {key: number for key in wanted if (number := known[key]) is not None}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Judged:
     """What settings depend on of judgments, in a revision or in files that are to be one.
 

@@ -12,9 +12,9 @@ boards until the new set has a result for every run; then one update switches. T
 current one, which the evaluation's boards read; those of others stand beside it.
 """
 
-import datetime as dt
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import closing
+from datetime import UTC, datetime
 from typing import Any
 
 import sqlalchemy as sa
@@ -180,7 +180,7 @@ def enqueue(session: Session, submission: Submission, scoring_set: ScoringSet) -
 
 def _queue(session: Session, scoring_set: ScoringSet, runs: Sequence[Submission], priority: int) -> None:
     turns = next_turns(session, {run.team_id for run in runs}, priority)
-    now = dt.datetime.now(dt.UTC)  # in a replay of the past, too: it waits from now on
+    now = datetime.now(UTC)  # in a replay of the past, too: it waits from now on
     for run in runs:
         entry = {"submission_id": run.id, "turn": turns[run.team_id], "queued_at": now}
         session.add(Scoring(scoring_set_id=scoring_set.id, priority=priority, **entry))
@@ -210,7 +210,7 @@ def switch(session: Session, actor: Actor, scoring_set: ScoringSet) -> None:
         put_wanted(session, MailKind.REJUDGED, members, evaluation=scoring_set.evaluation_id, revision=revision.number)
 
 
-def _show_from(scoring_set: ScoringSet, now: dt.datetime) -> None:
+def _show_from(scoring_set: ScoringSet, now: datetime) -> None:
     """Boards show it from now on; when they did so before stays on record."""
     if scoring_set.switched_at is not None and scoring_set.shown_until is not None:
         before = [scoring_set.switched_at.isoformat(), scoring_set.shown_until.isoformat()]
@@ -275,7 +275,7 @@ def of_older_version(session: Session) -> list[int]:
     return list(session.scalars(older.distinct().order_by(ScoringSet.evaluation_id)))
 
 
-def supersede(session: Session, scoring_set: ScoringSet, now: dt.datetime | None = None) -> None:
+def supersede(session: Session, scoring_set: ScoringSet, now: datetime | None = None) -> None:
     """Sets a set aside. What still waits in it is never claimed, so it leaves the queue.
 
     In a replay of the past it stays, to be scored last: boards showed it once, if only for a moment.

@@ -1,10 +1,10 @@
 """The board of an evaluation, ranked by one measure: what stands on it, in which order and on which page, of all of its
 rows, or where every run is listed, many to a system, of one page and the numbers of all others."""
 
-import datetime as dt
 from collections import Counter
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
+from datetime import datetime
 from itertools import islice
 
 import numpy as np
@@ -18,6 +18,7 @@ from leaderboard.boards.reads.history import BoardVersion, board_version, replac
 from leaderboard.errors import BadInput
 from leaderboard.evaluations import reads as headings
 from leaderboard.evaluations.reads import find_evaluation_and_set, form_fields
+from leaderboard.frozen import frozen
 from leaderboard.metrics import Bools, Floats, parse, query_order
 from leaderboard.results.reads.run import figure_over, load_vectors
 from leaderboard.statistics import least_queries
@@ -30,7 +31,7 @@ APART = 20  # baselines: as many stand above the rows of every page of every run
 OWN = 20  # rows of the reader's on other pages of every run that are named
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BoardQuery:
     """What a reader asks of a board or of the pages behind it; "" and None ask for what they show by themselves.
 
@@ -63,7 +64,7 @@ class BoardQuery:
 EVERYTHING = BoardQuery()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Whole:
     """What a page of a board says of all of its rows, those too that stand on other pages.
 
@@ -85,7 +86,7 @@ class Whole:
     counts: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BoardRow:
     """A run on the board.
 
@@ -107,13 +108,13 @@ class BoardRow:
         return None if self.rank_set is None else self.rank_set[0] == 1
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Tag:
     name: str
     queries: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BoardPage:
     """`terms` is None before the first judgments, and all behind `show` empty. `results_open`: whether this reader sees
     everybody's rows.
@@ -197,7 +198,7 @@ class BoardPage:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AskedBoard:
     """A board that a reader asks for, by one scoring set and by the rules of one moment.
 
@@ -232,7 +233,7 @@ class AskedBoard:
         return over_tag
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Listing:
     """What a page needs of a board's runs; of the rows the submissions.
 
@@ -392,7 +393,7 @@ def board(
     actor: Actor,
     campaign_slug: str,
     slug: str,
-    now: dt.datetime,
+    now: datetime,
     view: BoardQuery = EVERYTHING,
 ) -> BoardPage:
     """The board by the current scoring set, or by the one that `view` names.

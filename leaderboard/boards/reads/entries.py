@@ -5,11 +5,11 @@ One SQL statement loads all of them with a few figures each, two with many, howe
 there are. Means, intervals and counts leave the reads through `Disclosure` only, which rounds them where it has to.
 """
 
-import datetime as dt
 import math
 from collections import Counter
 from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
+from datetime import datetime
 from typing import Any, TypeVar
 
 import numpy as np
@@ -22,6 +22,7 @@ from leaderboard.db import snapshot
 from leaderboard.errors import BadInput, UnknownMeasure
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules import ScoringSettings
+from leaderboard.frozen import frozen
 from leaderboard.metrics import Bools, Floats
 from leaderboard.metrics.measure import Direction
 from leaderboard.statistics import LEAST_QUERIES
@@ -36,7 +37,7 @@ from leaderboard.worker.reads import current_sets
 Row = TypeVar("Row")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Column:
     """A measure as a column. direction: which way is better; lowest, highest: the bounds of its values.
 
@@ -115,7 +116,7 @@ WHOLE = 200  # rows: up to so many stand on one page
 NEAR = 2  # pages before and after the one that is shown
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Paging:
     """Which page of how many, 1-based; `rows` over all of them."""
 
@@ -170,7 +171,7 @@ def is_found(text: str, names: Iterable[str]) -> bool:
     return not wanted or any(wanted in " ".join(name.casefold().split()) for name in names)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Figure:
     """A measure's mean over `count` queries, None when undefined; low, high: its 95 % interval.
 
@@ -215,7 +216,7 @@ class Disclosure:
     moment  by whose rules it is seen
     """
 
-    def __init__(self, actor: Actor, evaluation: Evaluation, scoring_set: ScoringSet, moment: dt.datetime) -> None:
+    def __init__(self, actor: Actor, evaluation: Evaluation, scoring_set: ScoringSet, moment: datetime) -> None:
         self.actor, self.evaluation, self.scoring_set, self.moment = actor, evaluation, scoring_set, moment
         self.subset = subset_seen(actor, evaluation, moment)
         teams = {False: None, True: min(actor.teams, default=None)}
@@ -275,7 +276,7 @@ class Disclosure:
         return shown
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SystemLabel:
     """A system as a page names it; in an anonymous period with no more than its made-up name and its kind."""
 
@@ -307,7 +308,7 @@ def disambiguate(systems: Iterable[SystemLabel]) -> dict[int, str]:
     }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Entry(ScoredRun):
     """One scored run with its figures.
 
@@ -317,7 +318,7 @@ class Entry(ScoredRun):
     missing  how many queries that the reader may know of it has no list for
     """
 
-    run_at: dt.datetime | None
+    run_at: datetime | None
     received_assumed: bool
     system: SystemLabel
     label: str
@@ -332,7 +333,7 @@ class Entry(ScoredRun):
         return name_of_run(self.label, self.submission_id, self.date)
 
     @property
-    def date(self) -> dt.datetime:
+    def date(self) -> datetime:
         """When it was made, where that is known, else when it was received."""
         return self.run_at or self.received_at
 
@@ -345,9 +346,7 @@ class Entry(ScoredRun):
         return self.figures.get(measure, NO_FIGURE)
 
 
-def disclosures(
-    session: Session, actor: Actor, evaluations: Iterable[Evaluation], now: dt.datetime
-) -> list[Disclosure]:
+def disclosures(session: Session, actor: Actor, evaluations: Iterable[Evaluation], now: datetime) -> list[Disclosure]:
     """What `actor` sees of these evaluations by their current sets; of those without one there is nothing to see."""
     evaluations = list(evaluations)
     sets = current_sets(session, [evaluation.id for evaluation in evaluations])
@@ -422,7 +421,7 @@ def with_figures(
 
 
 def scorings_of(
-    scoring_set: ScoringSet, moment: dt.datetime, standing: Condition | None
+    scoring_set: ScoringSet, moment: datetime, standing: Condition | None
 ) -> tuple[list[Condition], Condition | None]:
     """Conditions on the scorings of that set that a board by it lists, and on rows of Standing, where those are meant;
     `standing` as `load_entries` has it."""

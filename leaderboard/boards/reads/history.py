@@ -5,9 +5,9 @@ Everything here is worked out from the figures and ranks of the two boards as th
 these are: so it tells nothing that the two boards don't.
 """
 
-import datetime as dt
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from datetime import datetime
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -20,6 +20,7 @@ from leaderboard.errors import NotFound
 from leaderboard.evaluations import reads
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules import OF_CAMPAIGN, OF_EVALUATION, ScoringSettings, Subset
+from leaderboard.frozen import frozen
 from leaderboard.judgments.models import Judgment, Query
 from leaderboard.numbers import counted, first_of
 from leaderboard.submissions.rules import STANDING, SetState, State
@@ -29,15 +30,15 @@ from leaderboard.worker.reads import find_sets, sets_of
 NAMED = 10  # queries that a sentence names
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Shown:
     """From when to when boards went by a set; until: None where they do."""
 
-    since: dt.datetime
-    until: dt.datetime | None
+    since: datetime
+    until: datetime | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BoardVersion:
     """A scoring set whose board can be read. In a list of boards as they stood, one time that boards went by it.
 
@@ -60,9 +61,9 @@ class BoardVersion:
     metric_version: str
     current: bool
     beside: bool
-    since: dt.datetime | None
-    until: dt.datetime | None
-    replaced: dt.datetime | None = None
+    since: datetime | None
+    until: datetime | None
+    replaced: datetime | None = None
     shown: tuple[Shown, ...] = ()
     goes_on: bool = False
     changes: tuple[str, ...] = ()
@@ -74,7 +75,7 @@ class BoardVersion:
         return f"revision {self.revision}" if self.official else f"revision {self.revision} by {self.source}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BoardVersionsPage:
     """sets: those that this reader may see, the newest first."""
 
@@ -84,8 +85,8 @@ class BoardVersionsPage:
 
 
 def visible_sets(
-    session: Session, actor: Actor, evaluation: Evaluation, ids: Sequence[int], now: dt.datetime
-) -> list[tuple[ScoringSet, dt.datetime]]:
+    session: Session, actor: Actor, evaluation: Evaluation, ids: Sequence[int], now: datetime
+) -> list[tuple[ScoringSet, datetime]]:
     """Each set and the moment by whose rules its figures are seen. Raises NotFound where one's are not seen at all."""
     sets = [(each, effective_time(actor, evaluation, each, now)) for each in find_sets(session, evaluation, ids)]
     visible = [(scoring_set, moment) for scoring_set, moment in sets if moment is not None]
@@ -94,7 +95,7 @@ def visible_sets(
     return visible
 
 
-def replaced_beside(session: Session, evaluation: Evaluation) -> dict[int, dt.datetime]:
+def replaced_beside(session: Session, evaluation: Evaluation) -> dict[int, datetime]:
     """Set -> when the next one of its source began to stand, of those that stood beside the official source only."""
     order = ScoringSet.switched_at, ScoringSet.id
     following = sa.func.lead(ScoringSet.switched_at, type_=ScoringSet.switched_at.type)
@@ -105,7 +106,7 @@ def replaced_beside(session: Session, evaluation: Evaluation) -> dict[int, dt.da
     return {row.id: end for row, end in rows if end and row.state is SetState.SUPERSEDED and not row.shown}
 
 
-def board_version(evaluation: Evaluation, scoring_set: ScoringSet, replaced: dt.datetime | None = None) -> BoardVersion:
+def board_version(evaluation: Evaluation, scoring_set: ScoringSet, replaced: datetime | None = None) -> BoardVersion:
     """A set as pages name it. replaced: as of `replaced_beside`, where that is told."""
     return BoardVersion(
         id=scoring_set.id,
@@ -122,9 +123,7 @@ def board_version(evaluation: Evaluation, scoring_set: ScoringSet, replaced: dt.
     )
 
 
-def board_versions(
-    session: Session, actor: Actor, campaign_slug: str, slug: str, now: dt.datetime
-) -> BoardVersionsPage:
+def board_versions(session: Session, actor: Actor, campaign_slug: str, slug: str, now: datetime) -> BoardVersionsPage:
     """The times that boards went by a set, and the sets that stood beside, of those that `actor` may see the board of:
     a change of the official source begins a new time. Raises NotFound for no such evaluation.
 
@@ -174,7 +173,7 @@ def _times(known: BoardVersion, scoring_set: ScoringSet, *, goes_on: bool) -> It
 
 
 def differences(
-    actor: Actor, evaluation: Evaluation, before: ScoringSet, after: ScoringSet, now: dt.datetime
+    actor: Actor, evaluation: Evaluation, before: ScoringSet, after: ScoringSet, now: datetime
 ) -> tuple[str, ...]:
     """What is different from one set to another, in words, as far as `actor` may know of it.
 
@@ -237,7 +236,7 @@ def _queries(ids: list[str]) -> str:
 SYSTEMS_NAMED = 5  # systems that a sentence names
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SystemDifference:
     """A system on two boards; None and NO_FIGURE where it is on one of them only, or has no rank there.
 
@@ -263,7 +262,7 @@ class SystemDifference:
         return float(self.after.mean) - float(self.before.mean)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Rejudged:
     """Judgments of the queries that a reader may know of: new ones, those that are there no longer, those with another
     grade, and those that stayed the same."""
@@ -274,7 +273,7 @@ class Rejudged:
     same: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BoardDifference:
     """rows: the order after, systems without a rank last. rounded: whether means of one of the boards are.
 
@@ -303,7 +302,7 @@ class BoardDifference:
         return next(order for order in self.orders if order.column == self.column)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SourceRow:
     """A system's rank by each source, in the order of the page; None where it has none."""
 
@@ -319,7 +318,7 @@ class SourceRow:
         return max(known) - min(known) if len(known) > 1 else None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Agreement:
     """How a source's boards agree with the official one's, by each measure that both have."""
 
@@ -327,7 +326,7 @@ class Agreement:
     orders: tuple[Orders, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SourcesPage:
     """sources: the official one first."""
 
@@ -346,7 +345,7 @@ def board_difference(
     slug: str,
     before: int,
     after: int,
-    now: dt.datetime,
+    now: datetime,
     *,
     measure: str | None = None,
 ) -> BoardDifference:
@@ -385,7 +384,7 @@ def board_difference(
 
 
 def sources(
-    session: Session, actor: Actor, campaign_slug: str, slug: str, now: dt.datetime, *, measure: str | None = None
+    session: Session, actor: Actor, campaign_slug: str, slug: str, now: datetime, *, measure: str | None = None
 ) -> SourcesPage:
     """The boards by every source of judgments side by side. Raises NotAllowed while single queries are closed."""
     evaluation = reads.find_evaluation(session, actor, campaign_slug, slug)
@@ -483,7 +482,7 @@ def _place(rank: int | None, system: table.SystemLabel) -> tuple[bool, int, str,
 
 
 def _rejudged(
-    session: Session, actor: Actor, evaluation: Evaluation, before: ScoringSet, after: ScoringSet, now: dt.datetime
+    session: Session, actor: Actor, evaluation: Evaluation, before: ScoringSet, after: ScoringSet, now: datetime
 ) -> Rejudged | None:
     """From the judgments of one set to those of another; None where they are of one revision.
 

@@ -2,10 +2,9 @@
 queries can tell, as its reader may know it; how many runs are queued, and which could not be scored; and boards as
 arrays, for pages that compare them: what each lists and ranks, and how two order the systems that both rank."""
 
-import datetime as dt
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 from typing import Any, TypeVar
 
@@ -20,6 +19,7 @@ from leaderboard.boards.reads import entries as table
 from leaderboard.errors import BadInput
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules import Subset
+from leaderboard.frozen import frozen
 from leaderboard.metrics import Ints
 from leaderboard.metrics.families.agreement import pairs, tau_ap_of, tau_b
 from leaderboard.statistics import Detectable, SwapRate
@@ -84,7 +84,7 @@ def load_candidates(
     session: Session,
     actor: Actor,
     evaluations: Sequence[Evaluation],
-    now: dt.datetime,
+    now: datetime,
     measures: Iterable[str],
     by: Mapping[int, Collection[str]],
     show: Show | None = None,
@@ -124,7 +124,7 @@ def load_standing(
     session: Session,
     actor: Actor,
     evaluation: Evaluation,
-    now: dt.datetime,
+    now: datetime,
     by: table.Column,
     show: Show | None = None,
     measures: Iterable[str] = (),
@@ -215,7 +215,7 @@ def sort_entries(
     return ordered if wanted else sorted(ordered, key=lambda entry: entry.late)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Lead:
     """How few queries the lead rests on (`statistics.Fragility`), with scorings for systems.
 
@@ -232,7 +232,7 @@ class Lead:
     reason: str | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PowerAndFragility:
     """of_logarithms: whether differences are those of mean logarithms, so that e to their power is a ratio of two
     geometric means. swaps: by rising size; empty where they were not counted."""
@@ -243,7 +243,7 @@ class PowerAndFragility:
     swaps: tuple[SwapRate, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BoardStatistics:
     """What the worker computed for a board besides means and intervals.
 
@@ -282,7 +282,7 @@ def statistics_of(figures: Mapping[str, Any], ranked: Collection[int]) -> BoardS
     return STATISTICS.validate_python({**figures, **of_ranks})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ParkedRun:
     """A run that could not be scored for a reason of ours. holds_up: a re-scoring waits for it, so the board is old."""
 
@@ -337,7 +337,7 @@ def received_runs(session: Session, evaluation: Evaluation) -> int:
     return session.scalar(sa.select(sa.func.count()).where(Submission.evaluation_id == evaluation.id, on_boards())) or 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ComparedBoard:
     """What a set's board lists, as one reader sees it.
 
@@ -436,7 +436,7 @@ def _by_rule(session: Session, set_id: int, runs: Runs) -> Runs:
     return runs.at(np.isin(runs.submissions, [run.submission_id for run in chosen]))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Orders:
     """How two boards order the systems that both rank by the same run, by one measure.
 

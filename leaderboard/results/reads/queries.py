@@ -3,9 +3,9 @@
 Two runs of an evaluation beside each other: their means, how sure their difference is, and every query.
 """
 
-import datetime as dt
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from datetime import datetime
 from typing import Literal
 
 import sqlalchemy as sa
@@ -21,6 +21,7 @@ from leaderboard.errors import BadInput, InvalidFields, NotFound
 from leaderboard.evaluations import reads as headings
 from leaderboard.evaluations.reads import find_evaluation_and_set, find_query, of_subset
 from leaderboard.evaluations.rules import Judging, ScoringSettings, Subset
+from leaderboard.frozen import frozen
 from leaderboard.judgments.models import Judgment, Query
 from leaderboard.metrics import Floats
 from leaderboard.numbers import read_whole
@@ -33,7 +34,7 @@ from leaderboard.worker.models import ScoringSet
 PAGE = 500  # queries
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class QueryHeading:
     """text, description, tags: empty until the evaluation opens. relevant: documents judged at least as relevant as the
     evaluation asks; None where that may not be seen."""
@@ -48,7 +49,7 @@ class QueryHeading:
     excluded_because: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class QuerySummary:
     """The median, best and worst value over the board's systems on one query; None where no system has one."""
 
@@ -59,7 +60,7 @@ class QuerySummary:
     best_system: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class QueryListPage:
     """texts_open: whether texts and tags may be seen; details_open: whether values may; systems: how many these are
     taken over; queries: those of this page."""
@@ -85,7 +86,7 @@ class QueryListPage:
         return "".join("\t".join(row) + "\n" for row in rows)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class QueryResult:
     """One system on one query: its values, in the columns' order."""
 
@@ -93,7 +94,7 @@ class QueryResult:
     values: tuple[float | None, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class QueryPage:
     """rows: those of this page; ends: the lowest and the highest value of the column that all are sorted by."""
 
@@ -111,7 +112,7 @@ class QueryPage:
 
 
 def query_list(
-    session: Session, actor: Actor, campaign_slug: str, slug: str, now: dt.datetime, view: BoardQuery = EVERYTHING
+    session: Session, actor: Actor, campaign_slug: str, slug: str, now: datetime, view: BoardQuery = EVERYTHING
 ) -> QueryListPage:
     """One page of the list, or all of it, of the queries that the reader may know of. Texts and tags open with the
     evaluation, values with the details.
@@ -172,7 +173,7 @@ def query(
     campaign_slug: str,
     slug: str,
     external_id: str,
-    now: dt.datetime,
+    now: datetime,
     view: BoardQuery = EVERYTHING,
 ) -> QueryPage:
     """One page of the systems on a query, where they are more than WHOLE, or all of them.
@@ -266,7 +267,7 @@ def query_heading(query: Query, relevant: int | None, texts: bool) -> QueryHeadi
 DOCUMENTS = 100  # lines
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ListedDocument:
     """A line of the run. grade: None when not judged; returned: whether AQWV and the set measures count it so."""
 
@@ -278,7 +279,7 @@ class ListedDocument:
     returned: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MissedDocument:
     """A relevant document that the run does not list."""
 
@@ -286,7 +287,7 @@ class MissedDocument:
     grade: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RankedListPage:
     """lines: those of this page; the counts are over the whole list, `relevant` over the judgments.
 
@@ -324,7 +325,7 @@ def ranked_list(
     store: RunStore,
     submission_id: int,
     external_id: str,
-    now: dt.datetime,
+    now: datetime,
     page: int | None = 1,
 ) -> RankedListPage:
     """One page of the list, or all of it (`page` None).
@@ -393,7 +394,7 @@ Pair = tuple[metrics.Columns, metrics.Columns]
 DRAWN = 2_000_000  # queries drawn for an interval at most: it is worked out while the page is awaited
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RunToCompare:
     """A run that can be chosen: the one that stands for its system on the board."""
 
@@ -401,7 +402,7 @@ class RunToCompare:
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MeasureBeside:
     """Both means by a measure. difference: first − second; effects: on how many queries which of them is better, None
     for a measure that has no values on single queries."""
@@ -413,7 +414,7 @@ class MeasureBeside:
     effects: statistics.Effects | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ComparedQuery:
     """Both values on a query. difference: first − second; counted: False for a query that counts into neither mean: it
     is excluded, left out for want of judgments, or has no value by this measure."""
@@ -428,7 +429,7 @@ class ComparedQuery:
     difference: float | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Compared:
     """Two runs, by all measures and query by query by one of them.
 
@@ -454,7 +455,7 @@ class Compared:
     paging: table.Paging
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ComparePage:
     """runs: those that can be chosen, by name; compared: None until two are. first: the one that is chosen already."""
 
@@ -469,7 +470,7 @@ def compare(
     actor: Actor,
     campaign_slug: str,
     slug: str,
-    now: dt.datetime,
+    now: datetime,
     *,
     a: str | None = None,
     b: str | None = None,

@@ -2,11 +2,10 @@
 packed vectors; and its receipt: everything that its figures follow from, and the command that computes them again from
 its file and the judgments."""
 
-import datetime as dt
 import shlex
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
 from itertools import compress
 from typing import Any
@@ -22,13 +21,14 @@ from leaderboard.boards.reads.ranking import load_standing, ranks, sorted_rows
 from leaderboard.db import snapshot, value_at
 from leaderboard.evaluations import reads as headings
 from leaderboard.evaluations.rules import Judging, NoRelevant, ScoringSettings, Subset
+from leaderboard.frozen import frozen
 from leaderboard.metrics import Columns, Floats, Ints, Measure
 from leaderboard.metrics.families.detection import AQWV, MQWV, columns_from_values
 from leaderboard.submissions.reads.status import ScoredSubmission, find_scored, label_of
 from leaderboard.worker.models import Score, Scoring, ScoringSet
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class QuerySpread:
     """The values of all systems on each query.
 
@@ -163,7 +163,7 @@ ROUNDING = 1e-12
 EMPTY = "was withdrawn after closing or taken off by the organisers"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class QueryValues:
     """A run on one query: its values in the columns' order, and the median over all systems of the page's measure.
 
@@ -180,7 +180,7 @@ class QueryValues:
     median: float | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ThresholdCost:
     """What the choice of threshold cost a run: MQWV − AQWV, at one relevance level.
 
@@ -193,7 +193,7 @@ class ThresholdCost:
     figure: table.Figure | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SubmissionResults:
     """The means of a scored run, and its values query by query where those may be seen.
 
@@ -243,7 +243,7 @@ def results(
     session: Session,
     actor: Actor,
     submission_id: int,
-    now: dt.datetime,
+    now: datetime,
     *,
     measure: str | None = None,
     sort: str | None = None,
@@ -379,7 +379,7 @@ def _value(index: int, row: QueryValues) -> float | None:
     return row.values[index]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Receipt:
     """What a scored run's figures follow from, as far as the reader may know it.
 
@@ -400,7 +400,7 @@ class Receipt:
     sha256: str
     md5: str
     filename: str
-    scored_at: dt.datetime | None
+    scored_at: datetime | None
     metric_version: str
     revision: int
     judgments_sha256: str | None
@@ -419,7 +419,7 @@ class Receipt:
     needs: tuple[str, ...]
 
 
-def receipt(session: Session, actor: Actor, submission_id: int, now: dt.datetime) -> Receipt:
+def receipt(session: Session, actor: Actor, submission_id: int, now: datetime) -> Receipt:
     """Raises NotFound for no such run, for one that is not scored, and for one that the reader may not know of;
     NotAllowed where its results are not open.
     """

@@ -5,10 +5,10 @@ What a run is held against before it is submitted: what its evaluation expects, 
 What the submission form needs to know: the evaluation, and what each team of the reader may still do there.
 """
 
-import datetime as dt
 import threading
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from datetime import datetime, timedelta
 from itertools import chain
 from typing import Any
 
@@ -22,6 +22,7 @@ from leaderboard.evaluations import reads
 from leaderboard.evaluations.models import Acceptance, Agreement, Evaluation
 from leaderboard.evaluations.rules import FormField, Split, Subset, is_late
 from leaderboard.formats import NO_RULES, FileRules, Run, RunRules
+from leaderboard.frozen import frozen
 from leaderboard.judgments.models import Judgment, Query
 from leaderboard.scoring import ranked_lines
 from leaderboard.submissions import rules as submission_rules
@@ -32,7 +33,7 @@ from leaderboard.worker.reads import current_set
 
 
 def quotas_of(
-    session: Session, evaluation: Evaluation, team_ids: Sequence[int], user_id: int | None, now: dt.datetime
+    session: Session, evaluation: Evaluation, team_ids: Sequence[int], user_id: int | None, now: datetime
 ) -> tuple[dict[int, submission_rules.Quota], submission_rules.Quota]:
     """What each team has used of the evaluation's quotas, and one person over all of their teams.
 
@@ -48,7 +49,7 @@ def _quotas(
     session: Session,
     evaluation: Evaluation,
     ids: Sequence[int],
-    now: dt.datetime,
+    now: datetime,
     *,
     pending: bool,
     of_person: bool = False,
@@ -85,7 +86,7 @@ def _quotas(
             rejected_today=row.rejected_today * is_of_today,
             unchecked_today=unchecked.get(number, 0),
             arriving=arriving.get(number, 0),
-            resets_at=submission_rules.start_of(today + dt.timedelta(days=1)),
+            resets_at=submission_rules.start_of(today + timedelta(days=1)),
             of_person=of_person,
         )
     return quotas
@@ -100,7 +101,7 @@ FIRST = 10  # documents of a query whose judgments are counted
 READY = 3  # evaluations whose rules are kept ready; a list of documents may take 100 MB
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Checking:
     """The page of a check. rules_in_words: what the organisers ask of the file, a sentence each."""
 
@@ -129,7 +130,7 @@ def _ready_rules(session: Session, evaluation: Evaluation, queries: tuple[str, .
         return ready
 
 
-def checking(session: Session, actor: Actor, campaign_slug: str, slug: str, now: dt.datetime) -> Checking:
+def checking(session: Session, actor: Actor, campaign_slug: str, slug: str, now: datetime) -> Checking:
     """Raises NotFound."""
     evaluation = reads.find_evaluation(session, actor, campaign_slug, slug)
     expected = expected_of(session, actor, evaluation, now)
@@ -137,7 +138,7 @@ def checking(session: Session, actor: Actor, campaign_slug: str, slug: str, now:
 
 
 def expected_of(
-    session: Session, actor: Actor, evaluation: Evaluation, now: dt.datetime, *, to_submit: bool = False
+    session: Session, actor: Actor, evaluation: Evaluation, now: datetime, *, to_submit: bool = False
 ) -> submission_rules.Expected:
     """What the evaluation expects of a run, as far as `actor` may know.
 
@@ -167,7 +168,7 @@ def expected_of(
     )
 
 
-def _refused_now(session: Session, actor: Actor, evaluation: Evaluation, now: dt.datetime) -> str:
+def _refused_now(session: Session, actor: Actor, evaluation: Evaluation, now: datetime) -> str:
     """Why no run of theirs would be taken now, as `writes.submissions.admit` would say; "" where one would. Of a
     reader without a team, and of the command line, only the evaluation is asked.
     """
@@ -186,7 +187,7 @@ def completed(
     run: Run | None,
     text_sha256: str,
     teams: Collection[int],
-    now: dt.datetime,
+    now: datetime,
 ) -> submission_rules.Checked:
     """The check with what is on record: what is judged, and whether it was sent before.
 
@@ -201,7 +202,7 @@ def completed(
     return replace(checked, twins=tuple(twin.name for twin in twins), judged=judged)
 
 
-def _judged(session: Session, actor: Actor, evaluation: Evaluation, run: Run, now: dt.datetime) -> float | None:
+def _judged(session: Session, actor: Actor, evaluation: Evaluation, run: Run, now: datetime) -> float | None:
     """The mean share of judged documents among the first ten of each judged query that the reader knows of."""
     scoring_set = current_set(session, evaluation.id)
     if scoring_set is None:
@@ -223,7 +224,7 @@ def _judged(session: Session, actor: Actor, evaluation: Evaluation, run: Run, no
     return float(np.mean(shares)) if shares else None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OwnSystem:
     """A system that a member may submit runs of.
 
@@ -238,7 +239,7 @@ class OwnSystem:
     primary_stands: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TeamSubmitting:
     """One team of the reader. `primary` is the name of its primary run in this evaluation, empty without one."""
 
@@ -250,7 +251,7 @@ class TeamSubmitting:
     primary: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AskedAgreement:
     """A version of an agreement that the reader has not accepted yet. again: whether they accepted an earlier one."""
 
@@ -262,7 +263,7 @@ class AskedAgreement:
     again: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Submitting:
     """What the form offers.
 
@@ -303,9 +304,7 @@ class Submitting:
         return self.personal.is_spent_for_good or all(team.quota.is_spent_for_good for team in self.teams)
 
 
-def submitting(
-    session: Session, actor: Actor, campaign_slug: str, evaluation_slug: str, now: dt.datetime
-) -> Submitting:
+def submitting(session: Session, actor: Actor, campaign_slug: str, evaluation_slug: str, now: datetime) -> Submitting:
     """Raises NotFound when there is no such evaluation."""
     evaluation = reads.find_evaluation(session, actor, campaign_slug, evaluation_slug)
     teams = session.scalars(

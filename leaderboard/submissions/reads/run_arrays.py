@@ -14,6 +14,7 @@ from leaderboard.access import Actor
 from leaderboard.boards.models import Board, Standing
 from leaderboard.boards.reads.entries import Disclosure, Figure
 from leaderboard.evaluations.rules import Subset
+from leaderboard.frozen import frozen
 from leaderboard.metrics import Floats
 from leaderboard.metrics.segments import Bools, Ints
 from leaderboard.submissions.models import Submission
@@ -28,7 +29,7 @@ MEANS: tuple[Pair, ...] = ((Board.means, Score.mean),)
 WHOLE: tuple[Pair, ...] = (*MEANS, (Board.counts, Score.count), (Board.lows, Score.low), (Board.highs, Score.high))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Runs:
     """own: whether a run is of a team of the reader's. off_board: whether it only keeps its place (`ScoredRun`)."""
 
@@ -131,7 +132,7 @@ class RunFigures:
         return self.disclosure.figures(self.measure, self.own[places], self.stored[:, places])
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Wanted:
     """Figures of these runs of the disclosure's set by these measures.
 

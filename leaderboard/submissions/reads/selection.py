@@ -4,9 +4,9 @@ Why a run can't be let stand, made primary, withdrawn or taken off the boards, i
 offers it and by the service that does it.
 """
 
-import datetime as dt
 import functools
 from collections.abc import Collection, Sequence
+from datetime import datetime
 from typing import Any, TypeVarTuple
 
 import sqlalchemy as sa
@@ -201,7 +201,7 @@ def scored_runs(
 ONLY_ORGANISERS = "which run stands for a system is now for the organisers to change"
 
 
-def select_refusal(session: Session, actor: Actor, run: Submission, now: dt.datetime) -> str | None:
+def select_refusal(session: Session, actor: Actor, run: Submission, now: datetime) -> str | None:
     """Why `actor` can't let the run stand for its system; None when they can."""
     evaluation = session.get_one(Evaluation, run.evaluation_id)
     holders = holders_against(session, run)
@@ -211,7 +211,7 @@ def select_refusal(session: Session, actor: Actor, run: Submission, now: dt.date
     )
 
 
-def primary_refusal(session: Session, actor: Actor, run: Submission, now: dt.datetime) -> str | None:
+def primary_refusal(session: Session, actor: Actor, run: Submission, now: datetime) -> str | None:
     """Why `actor` can't make the run its team's primary one; None when they can."""
     evaluation = session.get_one(Evaluation, run.evaluation_id)
     if refused := _choice_refusal(actor, evaluation, run, holders_against(session, run, primary=True), now):
@@ -288,7 +288,7 @@ def selected_by_order(runs: Sequence[rules.ScoredRun]) -> rules.ScoredRun | None
 
 
 def _choice_refusal(
-    actor: Actor, evaluation: Evaluation, run: Submission, holders: Sequence[Submission], now: dt.datetime
+    actor: Actor, evaluation: Evaluation, run: Submission, holders: Sequence[Submission], now: datetime
 ) -> str | None:
     """Why nobody, or not this actor, chooses the run. holders: those that hold their places against it."""
     if run.withdrawn_at is not None:

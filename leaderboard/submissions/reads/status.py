@@ -5,10 +5,10 @@ One submission: what was received, and the state of its scoring.
 The submissions of a campaign or of one evaluation, as their organisers list, filter and look at them.
 """
 
-import datetime as dt
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
+from datetime import datetime
 from typing import Any, NamedTuple, TypeVarTuple
 
 import sqlalchemy as sa
@@ -23,6 +23,7 @@ from leaderboard.evaluations import reads as headings
 from leaderboard.evaluations import rules
 from leaderboard.evaluations.models import Acceptance, Agreement, Evaluation
 from leaderboard.evaluations.reads import form_fields, organised_campaign, organised_evaluation
+from leaderboard.frozen import frozen
 from leaderboard.submissions import rules as submission_rules
 from leaderboard.submissions.models import Participation, Submission
 from leaderboard.submissions.reads import selection
@@ -33,7 +34,7 @@ from leaderboard.worker.reads import current_set, note_current_set
 MOST_VALUES = 50  # that a filter offers
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ShownAnswer:
     """shown_to: who sees it beside the run's team, for a reader who should know."""
 
@@ -42,7 +43,7 @@ class ShownAnswer:
     shown_to: rules.ShownTo
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AcceptedAgreement:
     """A version of an agreement that whoever submitted a run accepted in its evaluation, and when."""
 
@@ -50,10 +51,10 @@ class AcceptedAgreement:
     version: int
     title: str
     text: str
-    accepted_at: dt.datetime
+    accepted_at: datetime
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AnswerFilter:
     """A field that a board can be filtered by, and the answers of its runs, most frequent first, each with how many."""
 
@@ -61,7 +62,7 @@ class AnswerFilter:
     values: tuple[tuple[str, int], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BoardAnswers:
     """What a board shows of answers.
 
@@ -138,7 +139,7 @@ def _chosen(fields: Collection[rules.FormField], asked: str | None) -> tuple[str
     return key, text
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SubmissionStatus:
     """A submission as its page shows it, whatever became of it.
 
@@ -173,7 +174,7 @@ class SubmissionStatus:
     may_let_stand: bool
     may_make_primary: bool
     ruling: submission_rules.Ruling | None
-    ruled_at: dt.datetime | None
+    ruled_at: datetime | None
     ruled_because: str
     results_open: bool
     details_open: bool
@@ -191,24 +192,24 @@ class SubmissionStatus:
     size: int
     text_size: int
     submitter: str
-    begun_at: dt.datetime
-    received_at: dt.datetime
+    begun_at: datetime
+    received_at: datetime
     received_assumed: bool
-    run_at: dt.datetime | None
-    imported_at: dt.datetime | None
+    run_at: datetime | None
+    imported_at: datetime | None
     importer: str
     late: bool
     awaits: str
     waiting: bool
     ahead: int
     attempt: int
-    finished_at: dt.datetime | None
+    finished_at: datetime | None
     seconds: float | None
     problems: tuple[tuple[int | None, str], ...]
     problem_count: int
     failure: str
     crowded: int
-    withdrawn_at: dt.datetime | None
+    withdrawn_at: datetime | None
     withdrawn_because: str
     holds_place: bool
     would_hold_place: bool
@@ -225,7 +226,7 @@ OUTSIDE: dict[str, Any] = {
 }  # fmt: skip
 
 
-def status(session: Session, actor: Actor, submission_id: int, now: dt.datetime) -> SubmissionStatus:
+def status(session: Session, actor: Actor, submission_id: int, now: datetime) -> SubmissionStatus:
     """Raises NotFound for no such submission, and for one of another team that is on no board yet."""
     run, scoring, participation, state = find_submission(session, actor, submission_id, now)
     evaluation, inside = run.evaluation, _is_inside(actor, run)
@@ -281,7 +282,7 @@ def status(session: Session, actor: Actor, submission_id: int, now: dt.datetime)
     return shown if inside else replace(shown, **OUTSIDE)
 
 
-def sent_under(session: Session, actor: Actor, key: str | None, _: dt.datetime) -> int | None:
+def sent_under(session: Session, actor: Actor, key: str | None, _: datetime) -> int | None:
     """The submission that an account sent under an idempotency key; None where it sent none."""
     if key is None or actor.user_id is None:
         return None
@@ -299,7 +300,7 @@ class FoundSubmission(NamedTuple):
     state: str
 
 
-def find_submission(session: Session, actor: Actor, submission_id: int, now: dt.datetime) -> FoundSubmission:
+def find_submission(session: Session, actor: Actor, submission_id: int, now: datetime) -> FoundSubmission:
     """Raises NotFound for readers outside its team unless it is on a board that they may see."""
     known: dict[int, FoundSubmission] = read_so_far(session, "submissions")
     rows = known.get(submission_id) or _read(session, submission_id)
@@ -336,7 +337,7 @@ def _read(session: Session, submission_id: int) -> FoundSubmission | None:
     return FoundSubmission(run, scoring, participation, state)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ScoredSubmission:
     """A run that was scored in its evaluation's current set, and what its reader may see of it.
 
@@ -352,7 +353,7 @@ class ScoredSubmission:
     named: bool
 
 
-def find_scored(session: Session, actor: Actor, submission_id: int, now: dt.datetime) -> ScoredSubmission:
+def find_scored(session: Session, actor: Actor, submission_id: int, now: datetime) -> ScoredSubmission:
     """Raises NotFound as `find_submission` does, and for a run that is not scored; NotAllowed where its results are not
     open."""
     run, scoring, *_ = find_submission(session, actor, submission_id, now)
@@ -364,13 +365,13 @@ def find_scored(session: Session, actor: Actor, submission_id: int, now: dt.date
     return ScoredSubmission(run, scoring, scoring_set, subset_seen(actor, run.evaluation, now), details, named)
 
 
-def _seen_of(actor: Actor, run: Submission, now: dt.datetime) -> Iterator[bool]:
+def _seen_of(actor: Actor, run: Submission, now: datetime) -> Iterator[bool]:
     """Whether a reader sees the run's results, its values on single queries, and whose it is."""
     for sight in (Content.RESULTS, Content.DETAILS, Content.NAMES):
         yield may_see(actor, run.evaluation, sight, now, run.team_id)
 
 
-def label_of(session: Session, actor: Actor, run: Submission, now: dt.datetime) -> SystemLabel:
+def label_of(session: Session, actor: Actor, run: Submission, now: datetime) -> SystemLabel:
     """The run's system as this reader may know it: in an anonymous period under the name it has on the board."""
     system, team = run.system, run.team
     is_named = system.kind is submission_rules.SystemKind.BASELINE or _is_inside(actor, run)
@@ -428,7 +429,7 @@ Columns = TypeVarTuple("Columns")
 ROWS = 50  # on a page
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Filters:
     """Which submissions are asked for; what is empty asks for all.
 
@@ -453,7 +454,7 @@ class Filters:
 FILTERS = tuple(field.name for field in fields(Filters))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SubmissionRow:
     """seconds: how long scoring it took; ruled_because: why organisers took it off the boards.
 
@@ -476,9 +477,9 @@ class SubmissionRow:
     state: str
     late: bool
     submitter: str
-    received_at: dt.datetime
+    received_at: datetime
     received_assumed: bool
-    finished_at: dt.datetime | None
+    finished_at: datetime | None
     seconds: float | None
     size: int
     problems: int
@@ -488,7 +489,7 @@ class SubmissionRow:
     answers: Mapping[str, rules.Answer]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SubmissionList:
     """rows: of one page, the newest first.
 
@@ -503,7 +504,7 @@ class SubmissionList:
     rows: tuple[SubmissionRow, ...]
     paging: Paging
     counts: dict[str, int]
-    waiting_since: dt.datetime | None
+    waiting_since: datetime | None
     seconds: float | None
     longest: float | None
     teams: tuple[tuple[str, str], ...]
@@ -515,7 +516,7 @@ def submissions(
     actor: Actor,
     campaign_slug: str,
     slug: str | None,
-    now: dt.datetime,  # noqa: ARG001  # every read of a page takes it
+    now: datetime,  # noqa: ARG001  # every read of a page takes it
     *,
     page: int | None,
     **asked_for: str | None,
@@ -562,7 +563,7 @@ def submissions(
 
 
 def submission_row(
-    session: Session, actor: Actor, campaign_slug: str, slug: str, submission_id: int, _: dt.datetime
+    session: Session, actor: Actor, campaign_slug: str, slug: str, submission_id: int, _: datetime
 ) -> SubmissionRow:
     """One submission to the evaluation. Raises NotFound, for a submission to any other evaluation too."""
     evaluation = organised_evaluation(session, actor, campaign_slug, slug)
@@ -574,7 +575,7 @@ def submission_row(
 
 
 def may_replace(
-    session: Session, actor: Actor, campaign_slug: str, slug: str, submission_id: int, now: dt.datetime
+    session: Session, actor: Actor, campaign_slug: str, slug: str, submission_id: int, now: datetime
 ) -> tuple[SubmissionRow, ...]:
     """The other scored runs of a system that `actor` may let stand in place of one that is on no board and holds its
     place, the newest first; none where it holds none. Raises NotFound."""

@@ -7,9 +7,9 @@ The rows of a set that boards have ceased to show, or that was set aside (`HAS_C
 stood then, which an old board reads.
 """
 
-import datetime as dt
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
+from datetime import UTC, datetime
 from functools import cache
 from itertools import groupby
 from operator import itemgetter
@@ -105,7 +105,7 @@ def selection_by_rule(
     session: Session,
     *which: sa.ColumnElement[bool],
     of_sets: sa.ColumnElement[bool],
-    at: dt.datetime | None = None,
+    at: datetime | None = None,
 ) -> set[Stands]:
     """What stands, by the rule, of all runs that are scored.
 
@@ -161,7 +161,7 @@ def _select_runs_with_means(subsets: tuple[Subset, ...], of_past: bool) -> sa.Se
 
 
 def _runs_with_means(
-    session: Session, scoring_set: ScoringSet, *which: sa.ColumnElement[bool], at: dt.datetime | None
+    session: Session, scoring_set: ScoringSet, *which: sa.ColumnElement[bool], at: datetime | None
 ) -> tuple[list[rules.ScoredRun], dict[Subset, dict[int, float | None]]]:
     """The set's scored runs, and the mean of each under its primary measure by subset and scoring."""
     subsets = scoring_set.settings.subsets
@@ -198,7 +198,7 @@ def _settle_past(session: Session, set_id: int, submissions: Collection[int]) ->
         ScoringSet.source == scoring_set.source,
         ScoringSet.switched_at > scoring_set.switched_at,
     )
-    at = scoring_set.shown_until or session.scalar(following) or dt.datetime.now(dt.UTC)
+    at = scoring_set.shown_until or session.scalar(following) or datetime.now(UTC)
     systems = set(session.scalars(sa.select(Submission.system_id).where(Submission.id.in_(submissions))))
     own = sa.and_(ScoringSet.id == set_id, HAS_CEASED)
     _renew(session, own, systems, Submission.system_id.in_(systems), at)
@@ -209,7 +209,7 @@ def _renew(
     sets: sa.ColumnElement[bool],
     systems: Iterable[int],
     which: sa.ColumnElement[bool],
-    at: dt.datetime | None = None,
+    at: datetime | None = None,
 ) -> None:
     """What stands for these systems in these sets, of the runs by a condition."""
     before = stored_selection(session, _of_sets(sets), Standing.system_id.in_(systems))
