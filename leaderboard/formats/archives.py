@@ -12,36 +12,22 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 from leaderboard.errors import FileRejected
+from leaderboard.formats import plain_text
 from leaderboard.formats.columns import read_piece
-from leaderboard.formats.plain_text import (
-    DAMAGED,
-    EXPANDED_FREE,
-    MIB,
-    ByteSource,
-    CappedReader,
-    Limits,
-    Piece,
-    cut,
-    foreign_start,
-    open_plain,
-    rejection,
-    shown,
-    too_many_times,
-)
 from leaderboard.formats.problems import WHOLE, Part, Problems, Wrong, unknown_query
 from leaderboard.formats.tables import Schema, Table, checked_table, identifier, schema_of_width
 from leaderboard.frozen import frozen
 from leaderboard.numbers import is_number, size
 
 ZIP_STARTS = (b"PK\x03\x04", b"PK\x05\x06")  # of one with files, of an empty one
-DIRECTORY_BYTES = 8 * MIB  # of names and places: zipfile reads them all before the first file
+DIRECTORY_BYTES = 8 * plain_text.MIB  # of names and places: zipfile reads them all before the first file
 TAR_MAGIC, TAR_MAGIC_AT = b"ustar", 257
 ARCHIVE_START = TAR_MAGIC_AT + len(TAR_MAGIC)  # bytes that tell a tar archive
 LONGEST_HEADER = 1 << 16  # bytes of one entry's extended header: tarfile reads it whole
 MOST_GLOBAL = 16  # records of global headers; tarfile copies them for every later entry. `git archive` writes one
 ENCRYPTED = 0x1
 EXTRAS = "__MACOSX/"
-ERRORS = (*DAMAGED, EOFError)  # all that tarfile and zipfile raise for what is damaged or hostile
+ERRORS = (*plain_text.DAMAGED, EOFError)  # all that tarfile and zipfile raise for what is damaged or hostile
 
 
 @frozen
@@ -49,7 +35,7 @@ class Member:
     """A file of an archive: its path there, parted by /, and its bytes, to be read before the next one is asked for."""
 
     path: str
-    content: ByteSource
+    content: plain_text.ByteSource
 
 
 def is_archive(start: bytes) -> bool:
@@ -69,13 +55,13 @@ def is_archive_file(path: Path) -> bool:
     False
     """
     try:
-        with open_plain(path) as text:
+        with plain_text.open_plain(path) as text:
             return is_archive(text.peek(ARCHIVE_START))
     except FileRejected:
         return _is_zip(path)
 
 
-def members(path: Path, *, limits: Limits | None = None, name: str | None = None) -> Iterator[Member]:
+def members(path: Path, *, limits: plain_text.Limits | None = None, name: str | None = None) -> Iterator[Member]:
     """The plain files of an archive, in its order; folders are left out.
 
     limits  of the archive as a whole: `members`, `expanded_bytes` of all of them together and `expanded_times` its size
@@ -91,12 +77,12 @@ def members(path: Path, *, limits: Limits | None = None, name: str | None = None
     ...     [(member.path, member.content.read(99)) for member in members(Path(folder, "a-team.zip"))]
     [('2025/first.run', b'q1 Q0 d7 1 2.5 first')]
     """
-    limits, name = limits or Limits(), name or path.name
+    limits, name = limits or plain_text.Limits(), name or path.name
     paths: set[str] = set()
     try:
         for member in _of_zip(path, limits, name) if _is_zip(path) else _of_tar(path, limits, name):
             if member.path in paths:
-                raise rejection(name, f"holds {shown(member.path)} twice")
+                raise plain_text.rejection(name, f"holds {plain_text.shown(member.path)} twice")
             paths.add(member.path)
             yield member
     except ERRORS as error:
@@ -138,7 +124,9 @@ class _SmallEntry(tarfile.TarInfo):
         return entry
 
 
-def tar_files(text: CappedReader, limits: Limits, name: str) -> Iterator[tuple[int, str, IO[bytes]]]:
+def tar_files(
+    text: plain_text.CappedReader, limits: plain_text.Limits, name: str
+) -> Iterator[tuple[int, str, IO[bytes]]]:
     """The plain files of a tar archive, one after the other: the entry's number, its name and its bytes.
 
     Raises FileRejected for what no honest archive holds, and one of ERRORS for a damaged one.
@@ -151,16 +139,18 @@ def tar_files(text: CappedReader, limits: Limits, name: str) -> Iterator[tuple[i
             if len(archive.pax_headers) > MOST_GLOBAL:
                 raise tarfile.ReadError(f"more than {MOST_GLOBAL} records in global headers")
             if entry.size < 0:
-                raise tarfile.ReadError(f"{shown(entry.name)} has a size below 0")
+                raise tarfile.ReadError(f"{plain_text.shown(entry.name)} has a size below 0")
             if number >= limits.members:
                 raise _too_many_files(limits, name)
             path = PurePosixPath(entry.name)
             _require_within(path, name)
             if not (entry.isfile() or entry.isdir()) or entry.issparse():
-                raise rejection(name, f"holds {shown(entry.name)}, a link or another thing that is no plain file")
+                raise plain_text.rejection(
+                    name, f"holds {plain_text.shown(entry.name)}, a link or another thing that is no plain file"
+                )
             if path.name.startswith("._"):
                 extra = "an extra of macOS; set COPYFILE_DISABLE=1 and make it again"
-                raise rejection(name, f"holds {shown(entry.name)}, {extra}")
+                raise plain_text.rejection(name, f"holds {plain_text.shown(entry.name)}, {extra}")
             file = archive.extractfile(entry)
             if file is not None:
                 yield number, entry.name, file
@@ -173,7 +163,7 @@ def _require_end(archive: tarfile.TarFile) -> None:
     """
     rest = 0
     stream = archive.fileobj
-    while stream is not None and (piece := stream.read(MIB)):
+    while stream is not None and (piece := stream.read(plain_text.MIB)):
         rest += len(piece)
         if any(piece):
             raise tarfile.ReadError("something follows its end")
@@ -182,16 +172,16 @@ def _require_end(archive: tarfile.TarFile) -> None:
 
 
 def _damaged(name: str, error: BaseException) -> FileRejected:
-    return rejection(name, f"is a damaged archive ({error}); make it again")
+    return plain_text.rejection(name, f"is a damaged archive ({error}); make it again")
 
 
-def _too_many_files(limits: Limits, name: str) -> FileRejected:
-    return rejection(name, f"holds more than {limits.members:,} files, the most allowed")
+def _too_many_files(limits: plain_text.Limits, name: str) -> FileRejected:
+    return plain_text.rejection(name, f"holds more than {limits.members:,} files, the most allowed")
 
 
 def _require_within(path: PurePosixPath, name: str) -> None:
     if path.is_absolute() or ".." in path.parts or not path.name:
-        raise rejection(name, f"holds {shown(str(path))}, a path that leads out of the archive")
+        raise plain_text.rejection(name, f"holds {plain_text.shown(str(path))}, a path that leads out of the archive")
 
 
 def _plain_path(path: str, name: str) -> str:
@@ -199,7 +189,9 @@ def _plain_path(path: str, name: str) -> str:
     plain = PurePosixPath(path.replace("\\", "/"))
     _require_within(plain, name)
     if ":" in plain.parts[0] or not path.isprintable():
-        raise rejection(name, f"holds {shown(path)}, a name with a colon or with characters that can't be seen")
+        raise plain_text.rejection(
+            name, f"holds {plain_text.shown(path)}, a name with a colon or with characters that can't be seen"
+        )
     return plain.as_posix()
 
 
@@ -208,22 +200,22 @@ def _is_zip(path: Path) -> bool:
         return file.read(len(ZIP_STARTS[0])) in ZIP_STARTS
 
 
-def _of_tar(path: Path, limits: Limits, name: str) -> Iterator[Member]:
-    with open_plain(path, limits, name) as text:
+def _of_tar(path: Path, limits: plain_text.Limits, name: str) -> Iterator[Member]:
+    with plain_text.open_plain(path, limits, name) as text:
         if not is_archive(text.peek(ARCHIVE_START)):
-            raise rejection(name, "is no archive; give a .zip, .tar or .tar.gz")
+            raise plain_text.rejection(name, "is no archive; give a .zip, .tar or .tar.gz")
         for _, member, file in tar_files(text, limits, name):
-            yield Member(_plain_path(member, name), CappedReader(file, limits.expanded_bytes, name))
+            yield Member(_plain_path(member, name), plain_text.CappedReader(file, limits.expanded_bytes, name))
 
 
-def _of_zip(path: Path, limits: Limits, name: str) -> Iterator[Member]:
+def _of_zip(path: Path, limits: plain_text.Limits, name: str) -> Iterator[Member]:
     left, words = limits.expanded_bytes, f"expands to more than {size(limits.expanded_bytes)}, the most allowed"
-    if left > (most := EXPANDED_FREE + limits.expanded_times * path.stat().st_size):
-        left, words = most, too_many_times(limits.expanded_times)
+    if left > (most := plain_text.EXPANDED_FREE + limits.expanded_times * path.stat().st_size):
+        left, words = most, plain_text.too_many_times(limits.expanded_times)
     with path.open("rb") as file:
         end = zipfile._EndRecData(file)  # type: ignore[attr-defined]  # nothing public tells before it reads them
         if end and end[zipfile._ECD_SIZE] > DIRECTORY_BYTES:  # type: ignore[attr-defined]  # as above
-            raise rejection(name, "is a zip archive of far too many files; give a .tar.gz")
+            raise plain_text.rejection(name, "is a zip archive of far too many files; give a .tar.gz")
         with zipfile.ZipFile(file) as archive:
             if len(archive.infolist()) > limits.members:
                 raise _too_many_files(limits, name)
@@ -234,11 +226,11 @@ def _of_zip(path: Path, limits: Limits, name: str) -> Iterator[Member]:
                 is_packed = entry.compress_type in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
                 if not is_plain or not is_packed or entry.flag_bits & ENCRYPTED:
                     what = "no plain file, or encrypted, or packed in an unusual way"
-                    raise rejection(name, f"holds {shown(entry.filename)}, which is {what}")
+                    raise plain_text.rejection(name, f"holds {plain_text.shown(entry.filename)}, which is {what}")
                 with archive.open(entry) as content:
-                    reader = CappedReader(content, left, name, words)
+                    reader = plain_text.CappedReader(content, left, name, words)
                     yield Member(_plain_path(entry.filename, name), reader)
-                    while reader.read(MIB):  # its sum is checked at its end
+                    while reader.read(plain_text.MIB):  # its sum is checked at its end
                         pass
                     left -= reader.passed
 
@@ -248,7 +240,7 @@ ENDINGS = frozenset({".tsv", ".txt"})
 HEADER_WORDS = frozenset({"doc", "docid", "doc_id", "docno", "document", "document_id", "decision", "score", "y/n"})
 
 
-def read_archive(text: CappedReader, schemas: Sequence[Schema], problems: Problems) -> Iterator[Table]:
+def read_archive(text: plain_text.CappedReader, schemas: Sequence[Schema], problems: Problems) -> Iterator[Table]:
     """The rows of each file, whose part names its query; a file without rows gives an empty table.
 
     schemas  those of a line with a decision and of one without; all files must be of one
@@ -266,7 +258,7 @@ def read_archive(text: CappedReader, schemas: Sequence[Schema], problems: Proble
             if not _is_new(query, files, problems):
                 continue
             files[query] = name
-            for piece in _pieces(CappedReader(file, limits.expanded_bytes, problems.name), problems):
+            for piece in _pieces(plain_text.CappedReader(file, limits.expanded_bytes, problems.name), problems):
                 schema = schema or schema_of_width(len(piece.first_line().split()), schemas)
                 yield read_piece(piece, schema, limits, problems.part)
             # An empty table, so that a query counts that returned nothing.
@@ -289,7 +281,7 @@ def _is_new(query: str, files: dict[str, str], problems: Problems) -> bool:
         problems.add(0, Wrong(f"{words}: {wrong.message}", f"{words}: {wrong.kind}"))
         return False
     if query in files:
-        problems.add(0, Wrong.value("query", query, "has a file already", f", {shown(files[query])}"))
+        problems.add(0, Wrong.value("query", query, "has a file already", f", {plain_text.shown(files[query])}"))
         return False
     if problems.allowed is not None and query not in problems.allowed:
         problems.add(0, unknown_query(query))
@@ -305,13 +297,13 @@ def _query(name: str, allowed: frozenset[str] | None) -> str:
     return stem.removeprefix(PREFIX)
 
 
-def _pieces(text: CappedReader, problems: Problems) -> Iterator[Piece]:
+def _pieces(text: plain_text.CappedReader, problems: Problems) -> Iterator[plain_text.Piece]:
     """The lines of one file that say something, without its header."""
     start = text.peek(ARCHIVE_START)
-    foreign = "is an archive within the archive" if is_archive(start) else foreign_start(start)
+    foreign = "is an archive within the archive" if is_archive(start) else plain_text.foreign_start(start)
     if foreign:
-        raise rejection(problems.name, f"holds {shown(problems.part.name)}, which {foreign}")
-    for number, piece in enumerate(cut(text, problems.limits)):
+        raise plain_text.rejection(problems.name, f"holds {plain_text.shown(problems.part.name)}, which {foreign}")
+    for number, piece in enumerate(plain_text.cut(text, problems.limits)):
         lines = piece.without_comments()
         if number == 0 and _is_header(lines, problems.part.query):
             lines = lines.without_first()
@@ -319,7 +311,7 @@ def _pieces(text: CappedReader, problems: Problems) -> Iterator[Piece]:
             yield lines
 
 
-def _is_header(piece: Piece, query: str) -> bool:
+def _is_header(piece: plain_text.Piece, query: str) -> bool:
     """Whether the first line names the query or the columns; a row whose document is called as the query is none."""
     words = piece.first_line().decode(errors="replace").lower().split()
     if not words or HEADER_WORDS.issuperset(words):

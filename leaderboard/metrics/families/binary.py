@@ -10,43 +10,43 @@ from functools import partial
 
 import numpy as np
 
+from leaderboard.metrics import measure
 from leaderboard.metrics.aggregation import GEOMETRIC_MEAN, mean
-from leaderboard.metrics.measure import (
-    JUDGED_ONLY,
-    REL,
-    Parameter,
-    TrecEval,
-    Value,
-    choice,
-    measured,
-    read_value,
-    with_relevant,
-)
 from leaderboard.metrics.ranking import Ranking, kept
 from leaderboard.metrics.segments import Bools, Floats, Ints, running, share, total
 
-RANK = Parameter("cutoff", "int", "only the first k ranks count", low=1)
-RANK_NEEDED = Parameter("cutoff", "int", "only the first k ranks count", low=1, required=True)
+RANK = measure.Parameter("cutoff", "int", "only the first k ranks count", low=1)
+RANK_NEEDED = measure.Parameter("cutoff", "int", "only the first k ranks count", low=1, required=True)
 
-at_cutoffs = partial(TrecEval, takes="cutoff", values=(5, 10, 15, 20, 30, 100, 200, 500, 1000))
+at_cutoffs = partial(measure.TrecEval, takes="cutoff", values=(5, 10, 15, 20, 30, 100, 200, 500, 1000))
 
 ELEVEN = tuple(step / 10 for step in range(11))
-NORM = choice(
+NORM = measure.choice(
     "norm",
     ("all", "hits", "min"),
     "divide by all relevant documents, by those found within the cutoff, or by min(all relevant, k)",
 )
-TIER_NORM = choice("norm", ("tier", "class"), "divide by the ranks looked at, or by the number of relevant documents")
+TIER_NORM = measure.choice(
+    "norm", ("tier", "class"), "divide by the ranks looked at, or by the number of relevant documents"
+)
 
-binary = partial(measured, "Ranks, binary")
+binary = partial(measure.measured, "Ranks, binary")
 
 
-def read_points(text: str) -> dict[str, Value]:
+def read_points(text: str) -> dict[str, measure.Value]:
     """trec_eval's .25,.5,.75 as our recall points."""
-    return {"at": read_value("{" + text + "}")}
+    return {"at": measure.read_value("{" + text + "}")}
 
 
-@binary("AP", "Average precision", REL, NORM, JUDGED_ONLY, cutoff=RANK, trec_eval=("map", at_cutoffs("map_cut")))
+@binary(
+    "AP",
+    "Average precision",
+    measure.REL,
+    NORM,
+    measure.JUDGED_ONLY,
+    cutoff=RANK,
+    trec_eval=("map", at_cutoffs("map_cut")),
+)
 def average_precision(ranking: Ranking, rel: int, norm: str, cutoff: int | None) -> Floats:
     """Precision at the rank of each relevant document, averaged over the relevant ones. Its mean is MAP.
 
@@ -81,7 +81,7 @@ def average_precision(ranking: Ranking, rel: int, norm: str, cutoff: int | None)
     )
 
 
-@binary("GMAP", "Geometric mean of average precision", REL, aggregation=GEOMETRIC_MEAN, trec_eval="gm_map")
+@binary("GMAP", "Geometric mean of average precision", measure.REL, aggregation=GEOMETRIC_MEAN, trec_eval="gm_map")
 def average_precision_of_all(ranking: Ranking, rel: int) -> Floats:
     """AP with a geometric mean over queries, so that the worst queries weigh most.
 
@@ -104,7 +104,7 @@ def average_precision_of_all(ranking: Ranking, rel: int) -> Floats:
     return average_precision(ranking, rel, norm="all", cutoff=None)
 
 
-@binary("RR", "Reciprocal rank", REL, JUDGED_ONLY, cutoff=RANK, trec_eval="recip_rank")
+@binary("RR", "Reciprocal rank", measure.REL, measure.JUDGED_ONLY, cutoff=RANK, trec_eval="recip_rank")
 def reciprocal_rank(ranking: Ranking, rel: int, cutoff: int | None) -> Floats:
     """One over the rank of the first relevant document; its mean is known as MRR.
 
@@ -137,7 +137,7 @@ def reciprocal_rank(ranking: Ranking, rel: int, cutoff: int | None) -> Floats:
     return values
 
 
-@binary("P", "Precision at k", REL, JUDGED_ONLY, cutoff=RANK_NEEDED, trec_eval=at_cutoffs("P"))
+@binary("P", "Precision at k", measure.REL, measure.JUDGED_ONLY, cutoff=RANK_NEEDED, trec_eval=at_cutoffs("P"))
 def precision(ranking: Ranking, rel: int, cutoff: int) -> Floats:
     """The share of the first k ranks that holds relevant documents.
 
@@ -163,7 +163,7 @@ def precision(ranking: Ranking, rel: int, cutoff: int) -> Floats:
     return ranking.relevant(rel).within(cutoff) / cutoff
 
 
-@binary("R", "Recall at k", REL, JUDGED_ONLY, cutoff=RANK_NEEDED, trec_eval=at_cutoffs("recall"))
+@binary("R", "Recall at k", measure.REL, measure.JUDGED_ONLY, cutoff=RANK_NEEDED, trec_eval=at_cutoffs("recall"))
 def recall(ranking: Ranking, rel: int, cutoff: int) -> Floats:
     """The share of all relevant documents that is in the first k ranks.
 
@@ -193,8 +193,8 @@ def recall(ranking: Ranking, rel: int, cutoff: int) -> Floats:
 @binary(
     "Success",
     "Success at k",
-    REL,
-    JUDGED_ONLY,
+    measure.REL,
+    measure.JUDGED_ONLY,
     cutoff=RANK_NEEDED,
     trec_eval=at_cutoffs("success", values=(1, 5, 10)),
 )
@@ -225,7 +225,7 @@ def success(ranking: Ranking, rel: int, cutoff: int) -> Floats:
 @binary(
     "Accuracy",
     "Pairs in the right order",
-    REL,
+    measure.REL,
     valueless="list no relevant document, or no other",
 )
 def pairs_in_order(ranking: Ranking, rel: int) -> Floats:
@@ -261,12 +261,12 @@ def pairs_in_order(ranking: Ranking, rel: int) -> Floats:
 @binary(
     "Rprec",
     "R-precision",
-    REL,
-    Parameter("mult", "float", "at this multiple of the relevant documents", 1.0, low=0.0, above=True),
-    JUDGED_ONLY,
+    measure.REL,
+    measure.Parameter("mult", "float", "at this multiple of the relevant documents", 1.0, low=0.0, above=True),
+    measure.JUDGED_ONLY,
     trec_eval=(
         "Rprec",
-        TrecEval("Rprec_mult", takes="mult", values=tuple(step / 5 for step in range(1, 11)), form="{:.2f}"),
+        measure.TrecEval("Rprec_mult", takes="mult", values=tuple(step / 5 for step in range(1, 11)), form="{:.2f}"),
     ),
 )
 def r_precision(ranking: Ranking, rel: int, mult: float) -> Floats:
@@ -325,10 +325,12 @@ def documents_at(recall: float, relevant: Ints, compat: int) -> Ints:
 @binary(
     "IPrec",
     "Interpolated precision at a recall",
-    REL,
-    JUDGED_ONLY,
-    cutoff=Parameter("cutoff", "float", "the recall to be reached", low=0.0, high=1.0, required=True, example="0.5"),
-    trec_eval=TrecEval("iprec_at_recall", takes="cutoff", values=ELEVEN, form="{:.2f}"),
+    measure.REL,
+    measure.JUDGED_ONLY,
+    cutoff=measure.Parameter(
+        "cutoff", "float", "the recall to be reached", low=0.0, high=1.0, required=True, example="0.5"
+    ),
+    trec_eval=measure.TrecEval("iprec_at_recall", takes="cutoff", values=ELEVEN, form="{:.2f}"),
 )
 def interpolated_precision(ranking: Ranking, rel: int, cutoff: float) -> Floats:
     """The highest precision at any rank with at least this recall.
@@ -358,9 +360,9 @@ def interpolated_precision(ranking: Ranking, rel: int, cutoff: float) -> Floats:
 @binary(
     "IPrec11",
     "Interpolated precision averaged over recall points",
-    REL,
-    Parameter("at", "points", "the recall points", ELEVEN, low=0.0, high=1.0),
-    trec_eval=TrecEval("11pt_avg", read=read_points),
+    measure.REL,
+    measure.Parameter("at", "points", "the recall points", ELEVEN, low=0.0, high=1.0),
+    trec_eval=measure.TrecEval("11pt_avg", read=read_points),
 )
 def average_interpolated(ranking: Ranking, rel: int, at: tuple[float, ...]) -> Floats:
     """The mean of interpolated precision at the recalls 0, 0.1, … 1: the area below the classic curve.
@@ -391,7 +393,7 @@ def average_interpolated(ranking: Ranking, rel: int, at: tuple[float, ...]) -> F
     return summed / len(at)
 
 
-@binary("RelP", "Relative precision at k", REL, cutoff=RANK_NEEDED, trec_eval=at_cutoffs("relative_P"))
+@binary("RelP", "Relative precision at k", measure.REL, cutoff=RANK_NEEDED, trec_eval=at_cutoffs("relative_P"))
 def relative_precision(ranking: Ranking, rel: int, cutoff: int) -> Floats:
     """Precision at k as a share of the best that is possible there.
 
@@ -417,7 +419,7 @@ def relative_precision(ranking: Ranking, rel: int, cutoff: int) -> Floats:
     return share(relevant.within(cutoff), np.minimum(relevant.judged, cutoff))
 
 
-@binary("FirstTier", "First tier", REL, TIER_NORM, of_returned=True)
+@binary("FirstTier", "First tier", measure.REL, TIER_NORM, of_returned=True)
 def first_tier(ranking: Ranking, rel: int, norm: str) -> Floats:
     """The share of hits among as many ranks as there are relevant documents.
 
@@ -444,7 +446,7 @@ def first_tier(ranking: Ranking, rel: int, norm: str) -> Floats:
     return tier(ranking, rel, norm, 1)
 
 
-@binary("SecondTier", "Second tier", REL, TIER_NORM, of_returned=True)
+@binary("SecondTier", "Second tier", measure.REL, TIER_NORM, of_returned=True)
 def second_tier(ranking: Ranking, rel: int, norm: str) -> Floats:
     """The share of hits among twice as many ranks as there are relevant documents.
 
@@ -515,5 +517,5 @@ def over_rank(ranking: Ranking, rel: int = 1, depth: int | None = None) -> dict[
 def _counted(ranking: Ranking, rel: int) -> Bools:
     """bool[Q]: the queries whose precision and recall count in the means, as they do in those of P@k and R@k."""
     if ranking.undefined_without_relevant:
-        return with_relevant(ranking, rel=rel)
+        return measure.with_relevant(ranking, rel=rel)
     return np.ones(ranking.queries, np.bool_)

@@ -8,25 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from leaderboard.metrics import measure
 from leaderboard.metrics.aggregation import SUM
 from leaderboard.metrics.families.detection import found_returned
-from leaderboard.metrics.measure import (
-    COUNT,
-    JUDGED_ONLY,
-    REL,
-    Parameter,
-    TrecEval,
-    Value,
-    fraction,
-    measured,
-    only_one_of,
-    read_value,
-)
 from leaderboard.metrics.ranking import Ranking, Setting
 from leaderboard.metrics.segments import Floats, Ints, count, share
 
-of_set = partial(measured, "Sets", of_returned=True)
-counted = partial(measured, "Counts", defined_where=None, span=COUNT, unit="documents", aggregation=SUM)
+of_set = partial(measure.measured, "Sets", of_returned=True)
+counted = partial(measure.measured, "Counts", defined_where=None, span=measure.COUNT, unit="documents", aggregation=SUM)
 returned_documents = partial(counted, of_returned=True)
 
 
@@ -36,17 +25,17 @@ def rest_needs_collection(setting: Setting, arguments: Mapping[str, Any]) -> str
     return "needs the number of documents in the collection, as d is not 0" if lacks else None
 
 
-def read_factor(text: str) -> dict[str, Value]:
+def read_factor(text: str) -> dict[str, measure.Value]:
     """trec_eval's x = β² as our β."""
     return {"beta": math.sqrt(float(text))}
 
 
-def read_weights(text: str) -> dict[str, Value]:
+def read_weights(text: str) -> dict[str, measure.Value]:
     """trec_eval's four numbers as our a, b, c, d."""
-    return dict(zip("abcd", map(read_value, text.split(",")), strict=True))
+    return dict(zip("abcd", map(measure.read_value, text.split(",")), strict=True))
 
 
-@of_set("SetP", "Precision of the returned set", REL, JUDGED_ONLY, trec_eval="set_P")
+@of_set("SetP", "Precision of the returned set", measure.REL, measure.JUDGED_ONLY, trec_eval="set_P")
 def precision(ranking: Ranking, rel: int) -> Floats:
     """The share of the returned documents that is relevant.
 
@@ -73,7 +62,7 @@ def precision(ranking: Ranking, rel: int) -> Floats:
     return share(found_returned(ranking, rel), ranking.returned)
 
 
-@of_set("SetR", "Recall of the returned set", REL, trec_eval="set_recall")
+@of_set("SetR", "Recall of the returned set", measure.REL, trec_eval="set_recall")
 def recall(ranking: Ranking, rel: int) -> Floats:
     """The share of the relevant documents that is returned.
 
@@ -103,12 +92,12 @@ def recall(ranking: Ranking, rel: int) -> Floats:
 @of_set(
     "SetF",
     "F measure of the returned set",
-    REL,
-    fraction("alpha", 0.5, "weight of precision"),
-    Parameter("beta", "float", "recall counts β times as much: α = 1 / (1 + β²)", low=0.0),
-    JUDGED_ONLY,
-    check=only_one_of("alpha", "beta"),
-    trec_eval=TrecEval("set_F", read=read_factor),
+    measure.REL,
+    measure.fraction("alpha", 0.5, "weight of precision"),
+    measure.Parameter("beta", "float", "recall counts β times as much: α = 1 / (1 + β²)", low=0.0),
+    measure.JUDGED_ONLY,
+    check=measure.only_one_of("alpha", "beta"),
+    trec_eval=measure.TrecEval("set_F", read=read_factor),
 )
 def f_measure(ranking: Ranking, rel: int, alpha: float, beta: float | None) -> Floats:
     """The weighted harmonic mean of precision and recall; a higher α weights precision, a higher β recall.
@@ -141,7 +130,7 @@ def f_measure(ranking: Ranking, rel: int, alpha: float, beta: float | None) -> F
     return share((x + 1.0) * p * r, x * p + r)
 
 
-@of_set("SetAP", "Average precision of the returned set", REL, JUDGED_ONLY, trec_eval="set_map")
+@of_set("SetAP", "Average precision of the returned set", measure.REL, measure.JUDGED_ONLY, trec_eval="set_map")
 def set_average_precision(ranking: Ranking, rel: int) -> Floats:
     """Precision times recall: average precision as if the set had no order.
 
@@ -169,7 +158,9 @@ def set_average_precision(ranking: Ranking, rel: int) -> Floats:
     return share(hits * hits, ranking.returned * ranking.relevant(rel).judged)
 
 
-@of_set("SetRelP", "Relative precision of the returned set", REL, JUDGED_ONLY, trec_eval="set_relative_P")
+@of_set(
+    "SetRelP", "Relative precision of the returned set", measure.REL, measure.JUDGED_ONLY, trec_eval="set_relative_P"
+)
 def set_relative_precision(ranking: Ranking, rel: int) -> Floats:
     """Precision as a share of the best precision that a set of this size can have.
 
@@ -196,7 +187,9 @@ def set_relative_precision(ranking: Ranking, rel: int) -> Floats:
     return share(found_returned(ranking, rel), np.minimum(ranking.returned, ranking.relevant(rel).judged))
 
 
-@of_set("Fallout", "Fallout", REL, defined_where=None, direction="lower", unit="false alarms", needs=("documents",))
+@of_set(
+    "Fallout", "Fallout", measure.REL, defined_where=None, direction="lower", unit="false alarms", needs=("documents",)
+)
 def fallout(ranking: Ranking, rel: int) -> Floats:
     """The share of the collection's documents that are not relevant, and are returned all the same.
 
@@ -227,16 +220,16 @@ def fallout(ranking: Ranking, rel: int) -> Floats:
 @of_set(
     "Utility",
     "Utility",
-    REL,
-    Parameter("a", "float", "worth of a relevant document returned", 1.0),
-    Parameter("b", "float", "worth of another document returned", -1.0),
-    Parameter("c", "float", "worth of a relevant document not returned", 0.0),
-    Parameter("d", "float", "worth of another document not returned", 0.0),
+    measure.REL,
+    measure.Parameter("a", "float", "worth of a relevant document returned", 1.0),
+    measure.Parameter("b", "float", "worth of another document returned", -1.0),
+    measure.Parameter("c", "float", "worth of a relevant document not returned", 0.0),
+    measure.Parameter("d", "float", "worth of another document not returned", 0.0),
     defined_where=None,
     span=(-math.inf, math.inf),
     unit="utility",
     refuse=rest_needs_collection,
-    trec_eval=TrecEval("utility", read=read_weights),
+    trec_eval=measure.TrecEval("utility", read=read_weights),
 )
 def utility(ranking: Ranking, rel: int, a: float, b: float, c: float, d: float) -> Floats:
     """What the decisions are worth when each of the four outcomes has a value of its own.
@@ -273,7 +266,7 @@ def known_and_found(ranking: Ranking, rel: int) -> Ints:
     return count(ranking.query[ranking.is_returned & is_known & (ranking.grade >= rel)], ranking.queries)
 
 
-@of_set("Coverage", "Coverage", REL, needs=("known",))
+@of_set("Coverage", "Coverage", measure.REL, needs=("known",))
 def coverage(ranking: Ranking, rel: int) -> Floats:
     """The share of the relevant documents known to the user that is returned.
 
@@ -297,7 +290,7 @@ def coverage(ranking: Ranking, rel: int) -> Floats:
     return share(known_and_found(ranking, rel), count(query[grade >= rel], ranking.queries))
 
 
-@of_set("Novelty", "Novelty", REL, needs=("known",))
+@of_set("Novelty", "Novelty", measure.REL, needs=("known",))
 def novelty(ranking: Ranking, rel: int) -> Floats:
     """The share of the relevant documents returned that the user did not know.
 
@@ -319,7 +312,7 @@ def novelty(ranking: Ranking, rel: int) -> Floats:
     return share(hits - known_and_found(ranking, rel), hits)
 
 
-@returned_documents("TP", "True positives", REL)
+@returned_documents("TP", "True positives", measure.REL)
 def true_positives(ranking: Ranking, rel: int) -> Floats:
     """Documents returned and relevant. Added up over the queries, not averaged.
 
@@ -343,7 +336,7 @@ def true_positives(ranking: Ranking, rel: int) -> Floats:
     return found_returned(ranking, rel).astype(np.float64)
 
 
-@returned_documents("FP", "False positives", REL, direction="lower")
+@returned_documents("FP", "False positives", measure.REL, direction="lower")
 def false_positives(ranking: Ranking, rel: int) -> Floats:
     """Documents returned and not relevant. Added up over the queries, not averaged.
 
@@ -367,7 +360,7 @@ def false_positives(ranking: Ranking, rel: int) -> Floats:
     return (ranking.returned - found_returned(ranking, rel)).astype(np.float64)
 
 
-@returned_documents("TN", "True negatives", REL, needs=("documents",))
+@returned_documents("TN", "True negatives", measure.REL, needs=("documents",))
 def true_negatives(ranking: Ranking, rel: int) -> Floats:
     """Documents of the collection neither returned nor relevant. Added up over the queries, not averaged.
 
@@ -393,7 +386,7 @@ def true_negatives(ranking: Ranking, rel: int) -> Floats:
     return np.maximum(left, 0.0)  # a list with documents that the collection lacks may be longer than it
 
 
-@returned_documents("FN", "False negatives", REL, direction="lower")
+@returned_documents("FN", "False negatives", measure.REL, direction="lower")
 def false_negatives(ranking: Ranking, rel: int) -> Floats:
     """Documents relevant and not returned. Added up over the queries, not averaged.
 
@@ -466,7 +459,7 @@ def returned(ranking: Ranking) -> Floats:
     return ranking.returned.astype(np.float64)
 
 
-@counted("NumRel", "Relevant documents", REL, of_judgments=True, direction="none", trec_eval="num_rel")
+@counted("NumRel", "Relevant documents", measure.REL, of_judgments=True, direction="none", trec_eval="num_rel")
 def relevant(ranking: Ranking, rel: int) -> Floats:
     """Documents judged relevant, returned or not. Added up over the queries, not averaged.
 
@@ -490,7 +483,7 @@ def relevant(ranking: Ranking, rel: int) -> Floats:
     return ranking.relevant(rel).judged.astype(np.float64)
 
 
-@returned_documents("NumRelRet", "Relevant documents returned", REL, trec_eval="num_rel_ret")
+@returned_documents("NumRelRet", "Relevant documents returned", measure.REL, trec_eval="num_rel_ret")
 def relevant_returned(ranking: Ranking, rel: int) -> Floats:
     """Documents returned and relevant: TP under trec_eval's name. Added up over the queries, not averaged.
 
@@ -518,7 +511,7 @@ def relevant_returned(ranking: Ranking, rel: int) -> Floats:
 @returned_documents(
     "NumNonrelJudgedRet",
     "Documents returned that were judged not relevant",
-    REL,
+    measure.REL,
     direction="lower",
     trec_eval="num_nonrel_judged_ret",
 )

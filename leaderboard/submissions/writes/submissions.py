@@ -18,15 +18,7 @@ from typing import Any, cast
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard.access import (
-    Actor,
-    may_bring_in,
-    may_change_standing,
-    require,
-    require_known,
-    require_organiser,
-    submission_refusal,
-)
+from leaderboard import access
 from leaderboard.audit.writes import present, record
 from leaderboard.campaigns.models import Campaign, CampaignTeam
 from leaderboard.db import add_or_refuse, insert_unless_there, locked
@@ -145,7 +137,7 @@ THE_PAST = "Organisers bring runs of the past in with `leaderboard import-campai
 RULED = {Ruling.HIDDEN: "hide", Ruling.DISQUALIFIED: "disqualify"}  # as the trail says it
 
 
-def admit(session: Session, actor: Actor, evaluation: Evaluation, team: Team, begun_at: dt.datetime) -> None:
+def admit(session: Session, actor: access.Actor, evaluation: Evaluation, team: Team, begun_at: dt.datetime) -> None:
     """Whether a run of the team's may be sent at all in a request begun then: asked before its file is taken in.
 
     Raises NotAllowed, Conflict outside the dates, or QuotaSpent. `submit` looks again when the file has come.
@@ -156,7 +148,7 @@ def admit(session: Session, actor: Actor, evaluation: Evaluation, team: Team, be
 
 def reserve_quota(
     session: Session,
-    actor: Actor,
+    actor: access.Actor,
     evaluation: Evaluation,
     team: Team,
     *,
@@ -213,7 +205,7 @@ class Sending:
 
 def submit(
     session: Session,
-    actor: Actor,
+    actor: access.Actor,
     evaluation: Evaluation,
     team: Team,
     *,
@@ -266,7 +258,7 @@ def submit(
 
 def _checked_details(
     session: Session,
-    actor: Actor,
+    actor: access.Actor,
     evaluation: Evaluation,
     team: Team,
     system: System | NewSystem,
@@ -291,7 +283,13 @@ def _checked_details(
 
 
 def _require_may_stand(
-    session: Session, actor: Actor, evaluation: Evaluation, system: System, designation: Designation, *, late: bool
+    session: Session,
+    actor: access.Actor,
+    evaluation: Evaluation,
+    system: System,
+    designation: Designation,
+    *,
+    late: bool,
 ) -> None:
     if late and not actor.may_organise(evaluation.campaign_id):
         raise InvalidFields({"stand": [f"the run is late: {selection.ONLY_ORGANISERS}"]})
@@ -300,7 +298,7 @@ def _require_may_stand(
         raise InvalidFields({"stand": [refused]})
 
 
-def _queue(session: Session, actor: Actor, action: str, submission: Submission, upload: Received) -> None:
+def _queue(session: Session, actor: access.Actor, action: str, submission: Submission, upload: Received) -> None:
     """Adds a run with what is kept of its file, and has it scored."""
     for name in ("filename", "sha256", "md5", "text_sha256", "size", "text_size"):
         setattr(submission, name, getattr(upload, name))
@@ -311,7 +309,9 @@ def _queue(session: Session, actor: Actor, action: str, submission: Submission, 
     record(session, actor, action, submission, sha256=upload.sha256, designation=submission.designation.value)
 
 
-def select_run(session: Session, actor: Actor, submission: Submission, *, now: dt.datetime | None = None) -> None:
+def select_run(
+    session: Session, actor: access.Actor, submission: Submission, *, now: dt.datetime | None = None
+) -> None:
     """Lets a run stand for its system on the boards, in the place of another of the system's contrastive runs.
 
     It takes effect once the run is scored. After closing only organisers do so; they may also fill the place of a run
@@ -330,7 +330,7 @@ def select_run(session: Session, actor: Actor, submission: Submission, *, now: d
 
 
 def withdraw(
-    session: Session, actor: Actor, submission: Submission, because: str = "", *, now: dt.datetime | None = None
+    session: Session, actor: access.Actor, submission: Submission, because: str = "", *, now: dt.datetime | None = None
 ) -> None:
     """Takes a run off every board. It stays on record and keeps what it cost of the quota.
 
@@ -347,12 +347,14 @@ def withdraw(
     submission.withdrawn_by_id = actor.user_id
     submission.withdrawn_because = because
     if submission.ruling is None:  # else what its organisers decided about its place stays
-        submission.holds_place = not may_change_standing(actor, evaluation, submission.withdrawn_at)
+        submission.holds_place = not access.may_change_standing(actor, evaluation, submission.withdrawn_at)
     settle_primary(session, actor, submission)
     record(session, actor, "withdraw", submission, because=submission.withdrawn_because)
 
 
-def make_primary(session: Session, actor: Actor, submission: Submission, *, now: dt.datetime | None = None) -> None:
+def make_primary(
+    session: Session, actor: access.Actor, submission: Submission, *, now: dt.datetime | None = None
+) -> None:
     """Makes a scored run its team's primary one in the evaluation; others submitted as primary become contrastive.
 
     A run that stood for another system as the primary one goes on standing for it. After closing only organisers do
@@ -378,7 +380,7 @@ def make_primary(session: Session, actor: Actor, submission: Submission, *, now:
     settle_primary(session, actor, submission)
 
 
-def describe(session: Session, actor: Actor, submission: Submission, **words: str | None) -> None:
+def describe(session: Session, actor: access.Actor, submission: Submission, **words: str | None) -> None:
     """Takes over another label or other notes of a run, or both; None leaves them. The trail keeps what they were.
 
     Raises InvalidFields (label, notes).
@@ -396,7 +398,13 @@ def describe(session: Session, actor: Actor, submission: Submission, **words: st
 
 
 def hide_run(
-    session: Session, actor: Actor, submission: Submission, ruling: Ruling, because: str, *, holds_place: bool = True
+    session: Session,
+    actor: access.Actor,
+    submission: Submission,
+    ruling: Ruling,
+    because: str,
+    *,
+    holds_place: bool = True,
 ) -> None:
     """Takes a run off every board, hidden or disqualified, until `restore`: organisers only. Its team reads the reason.
 
@@ -421,7 +429,7 @@ def hide_run(
     record(session, actor, RULED[ruling], submission, because=because, holds_place=submission.holds_place)
 
 
-def restore(session: Session, actor: Actor, submission: Submission) -> None:
+def restore(session: Session, actor: access.Actor, submission: Submission) -> None:
     """Puts a run back that organisers took off the boards. Raises Conflict where none did."""
     _require_organiser(session, actor, submission)
     submission = locked_run(session, submission.id)
@@ -451,7 +459,7 @@ def locked_run(session: Session, submission_id: int) -> Submission:
             return submission
 
 
-def settle_primary(session: Session, actor: Actor, run: Submission | Participation) -> None:
+def settle_primary(session: Session, actor: access.Actor, run: Submission | Participation) -> None:
     """Notes which of the runs of its team in its evaluation is the primary one by `selection.primary_run`.
 
     The run that was it so far goes on standing for its system, where the new one is of another: else a contrastive run
@@ -473,7 +481,7 @@ def settle_primary(session: Session, actor: Actor, run: Submission | Participati
         record(session, actor, "keep standing", old, primary=new.id)
 
 
-def retry(session: Session, actor: Actor, submission: Submission) -> None:
+def retry(session: Session, actor: access.Actor, submission: Submission) -> None:
     """Puts a run whose scoring failed, or whose file was rejected, back into the queue.
 
     It has as many attempts as a new one then. Raises Conflict where there is no such scoring.
@@ -502,7 +510,7 @@ def retry(session: Session, actor: Actor, submission: Submission) -> None:
     record(session, actor, "retry", submission, about=parked)
 
 
-def retry_failed(session: Session, actor: Actor, evaluation: Evaluation) -> None:
+def retry_failed(session: Session, actor: access.Actor, evaluation: Evaluation) -> None:
     """Puts every run of an evaluation whose scoring failed back into the queue."""
     of_evaluation = ScoringSet.evaluation_id == evaluation.id, selection.IS_WANTED, Scoring.state == State.FAILED
     failed = sa.select(Scoring.submission_id).join(ScoringSet).where(*of_evaluation)
@@ -510,20 +518,20 @@ def retry_failed(session: Session, actor: Actor, evaluation: Evaluation) -> None
         retry(session, actor, submission)
 
 
-def _require_organiser(session: Session, actor: Actor, submission: Submission) -> None:
-    require_organiser(actor, session.get_one(Evaluation, submission.evaluation_id).campaign_id)
+def _require_organiser(session: Session, actor: access.Actor, submission: Submission) -> None:
+    access.require_organiser(actor, session.get_one(Evaluation, submission.evaluation_id).campaign_id)
 
 
 def _require_may_send(
-    actor: Actor, evaluation: Evaluation, team: Team, begun_at: dt.datetime, received_at: dt.datetime
+    actor: access.Actor, evaluation: Evaluation, team: Team, begun_at: dt.datetime, received_at: dt.datetime
 ) -> None:
-    require_known(actor, evaluation)
-    require(actor.answers_for(team.id, evaluation.campaign_id), NOT_YOURS)
-    if refused := submission_refusal(evaluation, begun_at, received_at):
+    access.require_known(actor, evaluation)
+    access.require(actor.answers_for(team.id, evaluation.campaign_id), NOT_YOURS)
+    if refused := access.submission_refusal(evaluation, begun_at, received_at):
         raise Conflict(f"{refused} {THE_PAST}" if actor.may_organise(evaluation.campaign_id) else refused)
 
 
-def _let_in_by_now(session: Session, actor: Actor, evaluation: Evaluation, team: Team) -> Actor:
+def _let_in_by_now(session: Session, actor: access.Actor, evaluation: Evaluation, team: Team) -> access.Actor:
     """The actor with what they know of a campaign that was made private since the request began: it may have let the
     team in. Under the lock of the evaluation, for which that change waits.
     """
@@ -533,12 +541,12 @@ def _let_in_by_now(session: Session, actor: Actor, evaluation: Evaluation, team:
     return replace(actor, let_into=actor.let_into | {campaign.id})
 
 
-def _locked_own(session: Session, actor: Actor, submission: Submission, what: str) -> Submission:
+def _locked_own(session: Session, actor: access.Actor, submission: Submission, what: str) -> Submission:
     """The run, by `locked_run`. Raises NotAllowed for whoever is neither of its team nor an organiser."""
     evaluation = session.get_one(Evaluation, submission.evaluation_id)
-    require_known(actor, evaluation)
+    access.require_known(actor, evaluation)
     is_own = actor.answers_for(submission.team_id, evaluation.campaign_id)
-    require(is_own, f"Only members of the team and organisers {what}.")
+    access.require(is_own, f"Only members of the team and organisers {what}.")
     return locked_run(session, submission.id)
 
 
@@ -547,7 +555,7 @@ def _refuse(reason: str | None) -> None:
         raise Conflict(reason)
 
 
-def _give_places_up(session: Session, actor: Actor, submission: Submission, *, primary: bool = False) -> None:
+def _give_places_up(session: Session, actor: access.Actor, submission: Submission, *, primary: bool = False) -> None:
     """Ends it that runs off the boards hold their places against this run: of its system, or as primary one."""
     holders = selection.holders_against(session, submission, primary=primary)
     for holder in holders:
@@ -557,7 +565,7 @@ def _give_places_up(session: Session, actor: Actor, submission: Submission, *, p
         settle_primary(session, actor, submission)
 
 
-def _own_system(session: Session, actor: Actor, team: Team, system: System | NewSystem) -> System:
+def _own_system(session: Session, actor: access.Actor, team: Team, system: System | NewSystem) -> System:
     """A new one is made now, or was by an earlier attempt whose file was rejected: the corrected form goes in."""
     if isinstance(system, System):
         if system.team_id != team.id:
@@ -604,7 +612,7 @@ RUN_SETTINGS: dict[str, Any] = {
 
 def import_run(
     session: Session,
-    actor: Actor,
+    actor: access.Actor,
     evaluation: Evaluation,
     system: System,
     upload: Received,
@@ -620,8 +628,8 @@ def import_run(
     The team's members get a mail, one a day. Raises NotAllowed for whoever does not organise the campaign or may not
     bring runs of this team in, and InvalidFields with everything that is wrong.
     """
-    require_organiser(actor, evaluation.campaign_id)
-    require(may_bring_in(session, actor, system.team_id), NOT_OF_YOURS)
+    access.require_organiser(actor, evaluation.campaign_id)
+    access.require(access.may_bring_in(session, actor, system.team_id), NOT_OF_YOURS)
     # Shared: who merges the team with another waits for this run, or this run goes to the other team.
     locked(session, Team, system.team_id, shared=True)
     system = merged(session, session.get_one(System, system.id, populate_existing=True))
@@ -652,9 +660,9 @@ def import_run(
     return submission
 
 
-def go_by_source(session: Session, actor: Actor, evaluation: Evaluation, source: str) -> None:
+def go_by_source(session: Session, actor: access.Actor, evaluation: Evaluation, source: str) -> None:
     """Lets boards go by a source of judgments before there are any."""
-    require_organiser(actor, evaluation.campaign_id)
+    access.require_organiser(actor, evaluation.campaign_id)
     before, evaluation.official_source = evaluation.official_source, checked_slug(source, "official_source")
     record(session, actor, "make official", evaluation, source=source, before=before)
 
