@@ -11,16 +11,8 @@ import sqlalchemy as sa
 from leaderboard.access import CONSOLE, VISITOR, Actor
 from leaderboard.audit.writes import present
 from leaderboard.boards.models import Board
+from leaderboard.boards.reads import history as board_history
 from leaderboard.boards.reads.board import BoardPage, BoardQuery, board
-from leaderboard.boards.reads.history import (
-    BoardDifference,
-    BoardVersionsPage,
-    Rejudged,
-    SourcesPage,
-    board_difference,
-    board_versions,
-    sources,
-)
 from leaderboard.campaigns.models import Campaign
 from leaderboard.db import Database
 from leaderboard.errors import NotAllowed, NotFound
@@ -59,19 +51,21 @@ def make_official(field: Field, source: str) -> None:
         scoring_sets.make_official(session, CONSOLE, session.scalars(sa.select(Evaluation)).one(), source)
 
 
-def history(field: Field, actor: Actor = VISITOR, now: dt.datetime = NOW) -> BoardVersionsPage:
+def history(field: Field, actor: Actor = VISITOR, now: dt.datetime = NOW) -> board_history.BoardVersionsPage:
     with field.database.read() as session:
-        return board_versions(session, actor, "news", "2026", now)
+        return board_history.board_versions(session, actor, "news", "2026", now)
 
 
-def what_moved(field: Field, one: int, other: int, actor: Actor = VISITOR, now: dt.datetime = NOW) -> BoardDifference:
+def what_moved(
+    field: Field, one: int, other: int, actor: Actor = VISITOR, now: dt.datetime = NOW
+) -> board_history.BoardDifference:
     with field.database.read() as session:
-        return board_difference(session, actor, "news", "2026", one, other, now)
+        return board_history.board_difference(session, actor, "news", "2026", one, other, now)
 
 
-def side_by_side(field: Field, actor: Actor = VISITOR, now: dt.datetime = NOW) -> SourcesPage:
+def side_by_side(field: Field, actor: Actor = VISITOR, now: dt.datetime = NOW) -> board_history.SourcesPage:
     with field.database.read() as session:
-        return sources(session, actor, "news", "2026", now)
+        return board_history.sources(session, actor, "news", "2026", now)
 
 
 def means(page: BoardPage) -> dict[str, float | None]:
@@ -279,7 +273,7 @@ def test_what_moved_is_the_same_by_the_means_that_boards_keep_and_by_the_runs_fi
     field.refresh()
     field.run("Dogwood", {"AP": [0.5] * 4, "P@5": [0.5] * 4})  # is in no board's row yet
 
-    def of_both() -> list[BoardDifference]:
+    def of_both() -> list[board_history.BoardDifference]:
         """By all digits of the means, and by rounded ones."""
         found = []
         for details in (Opening.ALWAYS, Opening.NEVER):
@@ -436,15 +430,17 @@ def test_what_moved_counts_the_judgments_that_changed_for_whoever_may_see_single
     first = field.current_set().id
     second = field.judge_again("q1 0 d1 2\nq2 0 d1 1\nq2 0 d2 0\nq3 0 d9 1\nq4 0 d1 1\n", {run: {"AP": [0.5] * 4}})
     # q3 d9 is new; all three of q3 and d2 to d4 of q4 are gone; q1 d1 and q2 d2 have other grades; two stay.
-    assert what_moved(field, first, second).judgments == Rejudged(added=1, removed=6, regraded=2, same=2)
-    assert what_moved(field, second, first).judgments == Rejudged(added=6, removed=1, regraded=2, same=2)
+    assert what_moved(field, first, second).judgments == board_history.Rejudged(added=1, removed=6, regraded=2, same=2)
+    assert what_moved(field, second, first).judgments == board_history.Rejudged(added=6, removed=1, regraded=2, same=2)
     assert what_moved(field, second, second).judgments is None
     # A query that is still hidden is no part of what a visitor is told.
     with field.database.write() as session:
         session.execute(sa.update(Query).where(Query.external_id == "q4").values(split=Split.HIDDEN))
     field.change(hidden_queries=Opening.NEVER)
-    assert what_moved(field, first, second).judgments == Rejudged(added=1, removed=3, regraded=2, same=1)
-    assert what_moved(field, first, second, ORGANISER).judgments == Rejudged(added=1, removed=6, regraded=2, same=2)
+    assert what_moved(field, first, second).judgments == board_history.Rejudged(added=1, removed=3, regraded=2, same=1)
+    assert what_moved(field, first, second, ORGANISER).judgments == board_history.Rejudged(
+        added=1, removed=6, regraded=2, same=2
+    )
     field.change(details=Opening.NEVER)
     assert what_moved(field, first, second).judgments is None
 

@@ -8,16 +8,7 @@ from leaderboard.errors import FileRejected
 from leaderboard.evaluations.rules import Judging, Opening
 from leaderboard.submissions.rules import Designation, SystemKind
 from leaderboard.submissions.writes.submissions import RUN_SETTINGS
-from leaderboard.transfer.manifest import (
-    CAMPAIGN,
-    EVALUATION,
-    EvaluationEntry,
-    ExcludedEntry,
-    Manifest,
-    match,
-    read_manifest,
-    written,
-)
+from leaderboard.transfer import manifest as transfer_manifest
 
 PATTERN = "evaluation 1 (2020), runs 1 (runs/input.{year}.gz)"
 CAPTURED = "team, system, tag, label, version"
@@ -64,21 +55,21 @@ kind = "baseline"
 
 def problems(text: bytes) -> list[str]:
     with pytest.raises(FileRejected) as rejected:
-        read_manifest(text)
+        transfer_manifest.read_manifest(text)
     return [str(problem) for problem in rejected.value.problems]
 
 
-def only(manifest: Manifest) -> EvaluationEntry:
+def only(manifest: transfer_manifest.Manifest) -> transfer_manifest.EvaluationEntry:
     (evaluation,) = manifest.evaluation
     return evaluation
 
 
 def test_settings_are_read_as_columns_keep_them() -> None:
-    manifest = read_manifest(GOOD)
+    manifest = transfer_manifest.read_manifest(GOOD)
     assert (manifest.campaign.slug, manifest.campaign.title, manifest.archives) == ("years", "Years", ["a.zip"])
-    assert manifest.campaign.settings(CAMPAIGN) == {"measures": ["AP"], "prior": 1.0, "cost": 0.5}
+    assert manifest.campaign.settings(transfer_manifest.CAMPAIGN) == {"measures": ["AP"], "prior": 1.0, "cost": 0.5}
     evaluation = only(manifest)
-    assert evaluation.settings(EVALUATION) == {
+    assert evaluation.settings(transfer_manifest.EVALUATION) == {
         "judging": Judging.COMPLETE,
         "results": Opening.NEVER,
         "closes_at": dt.datetime(2020, 10, 1, tzinfo=dt.UTC),
@@ -86,7 +77,7 @@ def test_settings_are_read_as_columns_keep_them() -> None:
         "daily_quota": None,
     }
     assert evaluation.hidden == ["q2"]
-    assert evaluation.excluded == [ExcludedEntry(query="q3", because="a typing error")]
+    assert evaluation.excluded == [transfer_manifest.ExcludedEntry(query="q3", because="a typing error")]
     (run,) = evaluation.run
     assert (run.file, run.md5) == ("runs/one", "d41d8cd98f00b204e9800998ecf8427e")
     assert run.settings(RUN_SETTINGS) == {
@@ -100,8 +91,10 @@ def test_what_is_written_is_read_again() -> None:
     texts = ["", 'a "b" \\ c', "two\nlines\ttab", "ü – β \x7f \u202e", "''' \"\"\"", "# no comment"]
     campaign = {"slug": "a", "title": "A", "description": "\n".join(texts), "measures": ["AP"], "beta": None}
     runs = [{"file": text or "x", "date": dt.datetime(2020, 4, 23, 18, tzinfo=dt.UTC)} for text in texts]
-    manifest = read_manifest(
-        written({"campaign": campaign, "evaluation": [{"slug": "e", "period": "1", "run": runs}]}).encode()
+    manifest = transfer_manifest.read_manifest(
+        transfer_manifest.written(
+            {"campaign": campaign, "evaluation": [{"slug": "e", "period": "1", "run": runs}]}
+        ).encode()
     )
     assert manifest.campaign.description == campaign["description"]
     assert [run.file for run in only(manifest).run] == [run["file"] for run in runs]
@@ -109,8 +102,8 @@ def test_what_is_written_is_read_again() -> None:
 
 
 def test_a_pattern_names_many_runs() -> None:
-    (many,) = only(read_manifest(GOOD)).runs
-    taken = match(many.files, "runs/input.bm25.v2.gz")
+    (many,) = only(transfer_manifest.read_manifest(GOOD)).runs
+    taken = transfer_manifest.match(many.files, "runs/input.bm25.v2.gz")
     assert taken == {"tag": "bm25.v2"}
     run = many.of("runs/input.bm25.v2.gz", taken)
     assert (run.team, run.system, run.kind) == ("Team of bm25.v2", "bm25.v2", SystemKind.BASELINE)
@@ -134,7 +127,7 @@ def test_a_pattern_names_many_runs() -> None:
     ],
 )
 def test_what_a_pattern_takes_from_a_path(pattern: str, path: str, taken: dict[str, str] | None) -> None:
-    assert match(pattern, path) == taken
+    assert transfer_manifest.match(pattern, path) == taken
 
 
 def test_every_problem_is_told_with_its_place() -> None:
