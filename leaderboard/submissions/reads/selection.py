@@ -203,7 +203,7 @@ ONLY_ORGANISERS = "which run stands for a system is now for the organisers to ch
 
 def select_refusal(session: Session, actor: Actor, run: Submission, now: datetime) -> str | None:
     """Why `actor` can't let the run stand for its system; None when they can."""
-    evaluation = session.get_one(Evaluation, run.evaluation_id)
+    evaluation = run.evaluation
     holders = holders_against(session, run)
     system = session.get_one(System, run.system_id)
     return _choice_refusal(actor, evaluation, run, holders, now) or system_refusal(
@@ -213,7 +213,7 @@ def select_refusal(session: Session, actor: Actor, run: Submission, now: datetim
 
 def primary_refusal(session: Session, actor: Actor, run: Submission, now: datetime) -> str | None:
     """Why `actor` can't make the run its team's primary one; None when they can."""
-    evaluation = session.get_one(Evaluation, run.evaluation_id)
+    evaluation = run.evaluation
     if refused := _choice_refusal(actor, evaluation, run, holders_against(session, run, primary=True), now):
         return refused
     if run.late:

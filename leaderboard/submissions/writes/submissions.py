@@ -342,7 +342,7 @@ def withdraw(
     because = checked_text(because, LONGEST_REASON, "because")
     submission = _locked_own(session, actor, submission, "withdraw a run")
     _refuse("This run was withdrawn already." if submission.withdrawn_at is not None else None)
-    evaluation = session.get_one(Evaluation, submission.evaluation_id)
+    evaluation = submission.evaluation
     submission.withdrawn_at = now or present()
     submission.withdrawn_by_id = actor.user_id
     submission.withdrawn_because = because
@@ -412,7 +412,7 @@ def hide_run(
 
     Raises InvalidFields (because), and Conflict for a run that is off the boards already.
     """
-    _require_organiser(session, actor, submission)
+    access.require_organiser(actor, submission.evaluation.campaign_id)
     because = checked_text(because, LONGEST_REASON, "because")
     if not because:
         raise InvalidFields({"because": ["say why: the team reads it"]})
@@ -431,7 +431,7 @@ def hide_run(
 
 def restore(session: Session, actor: access.Actor, submission: Submission) -> None:
     """Puts a run back that organisers took off the boards. Raises Conflict where none did."""
-    _require_organiser(session, actor, submission)
+    access.require_organiser(actor, submission.evaluation.campaign_id)
     submission = locked_run(session, submission.id)
     if submission.ruling is None:
         raise Conflict("This run was neither hidden nor disqualified.")
@@ -486,7 +486,7 @@ def retry(session: Session, actor: access.Actor, submission: Submission) -> None
 
     It has as many attempts as a new one then. Raises Conflict where there is no such scoring.
     """
-    _require_organiser(session, actor, submission)
+    access.require_organiser(actor, submission.evaluation.campaign_id)
     parked = session.scalars(
         sa.select(Scoring)
         .join(ScoringSet)
@@ -518,10 +518,6 @@ def retry_failed(session: Session, actor: access.Actor, evaluation: Evaluation) 
         retry(session, actor, submission)
 
 
-def _require_organiser(session: Session, actor: access.Actor, submission: Submission) -> None:
-    access.require_organiser(actor, session.get_one(Evaluation, submission.evaluation_id).campaign_id)
-
-
 def _require_may_send(
     actor: access.Actor, evaluation: Evaluation, team: Team, begun_at: dt.datetime, received_at: dt.datetime
 ) -> None:
@@ -543,7 +539,7 @@ def _let_in_by_now(session: Session, actor: access.Actor, evaluation: Evaluation
 
 def _locked_own(session: Session, actor: access.Actor, submission: Submission, what: str) -> Submission:
     """The run, by `locked_run`. Raises NotAllowed for whoever is neither of its team nor an organiser."""
-    evaluation = session.get_one(Evaluation, submission.evaluation_id)
+    evaluation = submission.evaluation
     access.require_known(actor, evaluation)
     is_own = actor.answers_for(submission.team_id, evaluation.campaign_id)
     access.require(is_own, f"Only members of the team and organisers {what}.")
