@@ -200,7 +200,7 @@ def test_a_system_that_is_no_baseline_is_not_taken_for_one(
     ok("submit", "harbour/2026", tmp_path / "run", *team)
     done = command("baseline", "bm25", *files, *SUBMIT, "--system", "BM25")
     assert done.status == 2
-    assert done.err == "Organisers has a system 'BM25' that is no baseline; name another: --system\n"
+    assert done.err == "Organisers has a system 'BM25' that is no baseline; give another name: --system\n"
     assert (tmp_path / "run").read_text() == "q1 Q0 d1 1 1 x\n"  # found before anything was written
     (tmp_path / "docs.jsonl").write_text('{"id": "d1", "text": "harbour"}\n')
     done = command("baseline", "bm25", *files, *SUBMIT, "--system", "Terms", "--wait", "0")

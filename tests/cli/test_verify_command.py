@@ -105,7 +105,7 @@ def test_intervals_and_board_figures_that_do_not_follow_from_the_values_are_name
     assert sorted(found) == [
         (board, "intervals of its runs, AP over shown queries"),
         (board, "rank_queries, AP over all queries"),
-        (RUN, "interval of AP over all queries"),
+        (RUN, "interval, AP over all queries"),
     ]
 
 
