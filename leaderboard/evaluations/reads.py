@@ -631,7 +631,8 @@ def _moved(title: str, before: Places, after: Places, *, always: bool) -> Iterat
         {key[0] for key in both if before.get(key, none)[part] != after.get(key, none)[part]} for part in (0, 1)
     )
     if moved or other_runs or (always and both):
-        yield f"{title}: {len(moved):,} of {counted(systems, 'system')} change rank, {len(other_runs):,} the run shown."
+        moved_of = f"{len(moved):,} of {counted(systems, 'system')}"
+        yield f"{title}: {moved_of} change rank; another run is shown for {len(other_runs):,}."
 
 
 def _answers_shown(session: Session, before: _State, after: _State) -> Iterator[str]:

@@ -199,8 +199,8 @@ def test_another_official_source_says_how_many_ranks_are_others(field: Field) ->
     def official(source: str) -> tuple[str, ...]:
         return does(field, lambda session, _, found: scoring_sets.make_official(session, CONSOLE, found, source))
 
-    assert official("llm") == ("The year 2026: 2 of 3 systems change rank, 0 the run shown.",)
-    assert official("assessors") == ("The year 2026: 2 of 3 systems change rank, 0 the run shown.",)
+    assert official("llm") == ("The year 2026: 2 of 3 systems change rank; another run is shown for 0.",)
+    assert official("assessors") == ("The year 2026: 2 of 3 systems change rank; another run is shown for 0.",)
 
 
 def test_another_rule_of_which_run_stands_names_the_boards_and_how_many_systems_stand_otherwise(field: Field) -> None:
@@ -217,7 +217,7 @@ def test_another_rule_of_which_run_stands_names_the_boards_and_how_many_systems_
             field, lambda session, found, _: campaigns.change_campaign(session, CONSOLE, found, run_choice=rule)
         )
 
-    others = ("The year 2026: 2 of 2 systems change rank, 1 the run shown.",)
+    others = ("The year 2026: 2 of 2 systems change rank; another run is shown for 1.",)
     assert choosing(RunChoice.BEST) == others
     assert choosing(RunChoice.LATEST) == ()  # the better run is the later one
     assert choosing(RunChoice.PRIMARY) == others
@@ -251,7 +251,7 @@ def test_another_primary_measure_ranks_every_board_at_once_and_scores_nothing(fi
 
     assert ranked() == [("Alder", 1, 0.8), ("Birch", 2, 0.7)]
     before = told()
-    assert ranking("P@5") == ("The year 2026: 2 of 2 systems change rank, 1 the run shown.",)
+    assert ranking("P@5") == ("The year 2026: 2 of 2 systems change rank; another run is shown for 1.",)
     assert ranked() == [("Birch", 1, 0.4), ("Alder", 2, 0.2)]
     assert told()[len(before) :] == ["change", "rank by"]
     with field.database.read() as session:

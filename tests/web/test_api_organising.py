@@ -80,7 +80,7 @@ def test_another_official_source_and_a_date_that_closes_at_once_need_a_yes(
     world.turn(State.SCORED)
     official = f"{EVALUATION}/judgments/official"
     refused = orla.post(official, 400, source="llm")["fields"]["confirm"]
-    assert refused == ["Harbour 2025: 0 of 1 system change rank, 0 the run shown."]
+    assert refused == ["Harbour 2025: 0 of 1 system change rank; another run is shown for 0."]
     assert orla.ask(f"{EVALUATION}/judgments")["official"] == "assessors"
     assert orla.post(official, source="llm", confirm=True)["official"] == "llm"
     past = {"closes_at": "2026-01-01T00:00:00Z"}

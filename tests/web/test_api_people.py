@@ -65,7 +65,8 @@ def test_a_decision_that_changes_the_board_is_confirmed(
     else:
         refused = ada.post(f"{own}/{act}", 400)
         assert refused["fields"]["confirm"] == [
-            "The run leaves every board for good.", "Harbour 2025: 0 of 2 systems change rank, 1 the run shown.",
+            "The run leaves every board for good.",
+            "Harbour 2025: 0 of 2 systems change rank; another run is shown for 1.",
         ]  # fmt: skip
         assert ada.ask(own) == before
         assert ada.post(f"{own}/{act}", confirm=True) != before

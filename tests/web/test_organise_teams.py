@@ -58,8 +58,8 @@ def test_another_kind_names_every_board_of_every_campaign_that_it_changes(
     page = f"/organise/harbour/systems/{world.system.id}"
     asked = organiser.post(page, kind="baseline").text
     assert "Nothing is changed yet." in asked
-    assert "Coast 2024: 1 of 1 system change rank, 0 the run shown." in asked
-    assert "Harbour 2025: 2 of 2 systems change rank, 0 the run shown." in asked
+    assert "Coast 2024: 1 of 1 system change rank; another run is shown for 0." in asked
+    assert "Harbour 2025: 2 of 2 systems change rank; another run is shown for 0." in asked
 
 
 def _coast(world: World, ada: Reader) -> None:

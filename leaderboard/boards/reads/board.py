@@ -389,12 +389,7 @@ def _whole(column: table.Column, rows: int, figures: Floats, baselines: Bools, r
 
 
 def board(
-    session: Session,
-    actor: Actor,
-    campaign_slug: str,
-    slug: str,
-    now: datetime,
-    view: BoardQuery = EVERYTHING,
+    session: Session, actor: Actor, campaign_slug: str, slug: str, now: datetime, view: BoardQuery = EVERYTHING
 ) -> BoardPage:
     """The board by the current scoring set, or by the one that `view` names.
 

@@ -272,12 +272,6 @@ def results(
     shown, paging = table.paged(queries, page, PAGE)
     missing = tuple(scoring_set.settings.counted(scoring.missing, scored.subset))
     judged = [query for query in missing if query not in scoring.unjudged]
-    figures: Mapping[str, table.Figure] = {}
-    if run.holds_place or (run.withdrawn_at is None and run.ruling is None):
-        figures = {
-            name: disclosure.figure(name, own, score.mean, score.low, score.high, score.count)
-            for name, score in scores.items()
-        }
     return SubmissionResults(
         id=run.id,
         evaluation=headings.evaluation_heading(evaluation, now),
@@ -285,7 +279,7 @@ def results(
         terms=held,
         columns=held.columns,
         value_columns=value_columns,
-        figures=tuple(figures.get(each.name, table.NO_FIGURE) for each in held.columns),
+        figures=_figures(scored, scores, held.columns, disclosure, own),
         threshold_costs=_threshold_costs(scoring, scores, held, disclosure, own),
         rank=places.get(run.id),
         ranked=len(places),
@@ -302,6 +296,24 @@ def results(
         standing=standing,
         empty_because="" if standing else EMPTY,
         compared_with=len(others),
+    )
+
+
+def _figures(
+    scored: ScoredSubmission,
+    scores: Mapping[str, Score],
+    columns: Sequence[table.Column],
+    disclosure: table.Disclosure,
+    own: bool,
+) -> tuple[table.Figure, ...]:
+    """One for each column; none of a run that was taken off the boards and holds no place."""
+    run = scored.run
+    shown = scores if run.holds_place or (run.withdrawn_at is None and run.ruling is None) else {}
+    return tuple(
+        disclosure.figure(each.name, own, score.mean, score.low, score.high, score.count)
+        if (score := shown.get(each.name))
+        else table.NO_FIGURE
+        for each in columns
     )
 
 
