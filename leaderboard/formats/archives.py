@@ -4,6 +4,7 @@ MATERIAL's way to hand in a run is one: a .tgz with one file of decisions for ea
 query, with "q-" before it or without; it lists `document TAB Y|N TAB score` or `document TAB score`.
 """
 
+import io
 import stat
 import tarfile
 import zipfile
@@ -208,31 +209,40 @@ def _of_tar(path: Path, limits: plain_text.Limits, name: str) -> Iterator[Member
             yield Member(_plain_path(member, name), plain_text.CappedReader(file, limits.expanded_bytes, name))
 
 
+class _SmallReads(io.FileIO):
+    """A zip archive; zipfile reads its directory in one piece, which may not be large."""
+
+    def __init__(self, path: Path, called: str) -> None:
+        super().__init__(path)
+        self._called = called
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        if size is not None and size > DIRECTORY_BYTES:
+            raise plain_text.rejection(self._called, "is a zip archive of far too many files; give a .tar.gz")
+        return super().read(size)
+
+
 def _of_zip(path: Path, limits: plain_text.Limits, name: str) -> Iterator[Member]:
     left, words = limits.expanded_bytes, f"expands to more than {size(limits.expanded_bytes)}, the most allowed"
     if left > (most := plain_text.EXPANDED_FREE + limits.expanded_times * path.stat().st_size):
         left, words = most, plain_text.too_many_times(limits.expanded_times)
-    with path.open("rb") as file:
-        end = zipfile._EndRecData(file)  # type: ignore[attr-defined]  # nothing public tells before it reads them
-        if end and end[zipfile._ECD_SIZE] > DIRECTORY_BYTES:  # type: ignore[attr-defined]  # as above
-            raise plain_text.rejection(name, "is a zip archive of far too many files; give a .tar.gz")
-        with zipfile.ZipFile(file) as archive:
-            if len(archive.infolist()) > limits.members:
-                raise _too_many_files(limits, name)
-            for entry in archive.infolist():
-                if entry.is_dir() or entry.filename.startswith(EXTRAS):
-                    continue
-                is_plain = stat.S_IFMT(entry.external_attr >> 16) in (0, stat.S_IFREG)
-                is_packed = entry.compress_type in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-                if not is_plain or not is_packed or entry.flag_bits & ENCRYPTED:
-                    what = "no plain file, or encrypted, or packed in an unusual way"
-                    raise plain_text.rejection(name, f"holds {plain_text.shown(entry.filename)}, which is {what}")
-                with archive.open(entry) as content:
-                    reader = plain_text.CappedReader(content, left, name, words)
-                    yield Member(_plain_path(entry.filename, name), reader)
-                    while reader.read(plain_text.MIB):  # its sum is checked at its end
-                        pass
-                    left -= reader.passed
+    with _SmallReads(path, name) as file, zipfile.ZipFile(file) as archive:
+        if len(archive.infolist()) > limits.members:
+            raise _too_many_files(limits, name)
+        for entry in archive.infolist():
+            if entry.is_dir() or entry.filename.startswith(EXTRAS):
+                continue
+            is_plain = stat.S_IFMT(entry.external_attr >> 16) in (0, stat.S_IFREG)
+            is_packed = entry.compress_type in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+            if not is_plain or not is_packed or entry.flag_bits & ENCRYPTED:
+                what = "no plain file, or encrypted, or packed in an unusual way"
+                raise plain_text.rejection(name, f"holds {plain_text.shown(entry.filename)}, which is {what}")
+            with archive.open(entry) as content:
+                reader = plain_text.CappedReader(content, left, name, words)
+                yield Member(_plain_path(entry.filename, name), reader)
+                while reader.read(plain_text.MIB):  # its sum is checked at its end
+                    pass
+                left -= reader.passed
 
 
 PREFIX = "q-"

@@ -174,10 +174,11 @@ class OutOfOrder(Order):
 def order(run: Run, compat: Literal[9, 10] = 10) -> Order:
     """The order of a run's lines under trec_eval's version 10 (64-bit scores) or 9 (32-bit)."""
     query, score = run.query, compared_scores(run.score, compat)
-    rises = np.flatnonzero(score[1:] > score[:-1])
     # Whether the lines come query by query (numbered as they first appear), scores falling.
-    in_order = (query[1:] >= query[:-1]).all() and (query[rises] != query[rises + 1]).all()
-    return InOrder(run, score) if in_order else OutOfOrder(run, score)
+    if not (query[1:] >= query[:-1]).all():
+        return OutOfOrder(run, score)
+    rises = np.flatnonzero(score[1:] > score[:-1])
+    return InOrder(run, score) if (query[rises] != query[rises + 1]).all() else OutOfOrder(run, score)
 
 
 def compared_scores(score: Scores, compat: Literal[9, 10]) -> Scores:

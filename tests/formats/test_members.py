@@ -94,7 +94,8 @@ def test_a_list_of_files_that_would_fill_the_memory_is_refused_before_it_is_read
     path = zipped(tmp_path / "a.zip", dict(FILES))
     content = bytearray(path.read_bytes())
     end = content.rfind(b"PK\x05\x06")
-    content[end + 12 : end + 16] = (64 << 20).to_bytes(4, "little")
+    content[end + 12 : end + 16] = (9 << 20).to_bytes(4, "little")
+    content[end:end] = bytes(9 << 20)
     path.write_bytes(bytes(content))
     assert "far too many files" in problem(path)
 
