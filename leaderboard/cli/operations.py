@@ -4,6 +4,7 @@ A command asks its endpoint: in this process and as the console, or at `--server
 commands of the same groups that are made by hand: what nobody but the console may, and what asks several endpoints.
 """
 
+import inspect
 import tempfile
 import types
 import typing
@@ -102,7 +103,7 @@ def _command(endpoint: Endpoint, command: Command) -> click.Command:
         command.words[-1],
         callback=lambda **_: _run(endpoint, command),
         params=[*_parameters(endpoint, command), *SERVER],
-        help=f"{endpoint.function.__doc__}\n\n\b\nleaderboard {' '.join(command.words)} {command.example}".rstrip(),
+        help=f"{inspect.getdoc(endpoint.function)}\n\n\b\nleaderboard {' '.join(command.words)} {command.example}",
         short_help=endpoint.words[0],
     )
 

@@ -202,7 +202,7 @@ def form_page(
         form.asked = error.effects
         return render_template(template, form=form, **context)
     if error is not None:
-        form.refuse(error.fields or {"": [error.message]})
+        form.refuse(error.fields if isinstance(error, errors.InvalidFields) else {"": [error.message]})
     status = error.status if error else 400 if form.is_submitted() else 200
     g.refused = status >= HTTPStatus.BAD_REQUEST  # its title begins with "Error" then
     g.retry_seconds = error.retry_seconds if error else None

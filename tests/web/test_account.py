@@ -32,6 +32,9 @@ def test_the_account_s_forms_tell_all_that_is_wrong_at_once(participant: Reader)
     assert (both.status_code, errors(both.text)) == (400, {"current", "password"})
     same = participant.post("/account/password", current=PASSWORD, password=PASSWORD)
     assert (same.status_code, errors(same.text)) == (400, {"password"})
+    wrong = participant.post("/account/email", current="wrong", email="ada@example.org").text
+    assert "this is not your current password" in wrong
+    assert "Some fields need another value" not in wrong
     both = participant.post("/account/email", current="wrong", email="no address")
     assert (both.status_code, errors(both.text)) == (400, {"current", "email"})
     all_ = participant.post("/account/tokens/new", current="", name="x" * 100, days="9")
