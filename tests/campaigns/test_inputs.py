@@ -18,6 +18,9 @@ def _table_of(model: type[Inputs]) -> str:
         option = shown_of(field).option or f"--{name.replace('_', '-')}"
         default = "required" if is_required(field) else as_text(field.default)
         words = f"{field.title}. {field.description or ''}".replace("|", "\\|").strip()
+        choices = [f"`{as_text(value)}` ({said})" for value, said in (shown_of(field).words or {}).items()]
+        if choices:
+            words += f" One of {', '.join(choices)}."
         shown = {True: "yes", False: "no", "": "none"}.get(default, default)
         lines.append(f"| `{name}` | `{option}` | {shown} | {words} |")
     return "\n".join(lines)
