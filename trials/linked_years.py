@@ -12,8 +12,7 @@ docs/statistics.md has it.
 import numpy as np
 
 from leaderboard.metrics import Floats
-from leaderboard.statistics import change
-from leaderboard.statistics.linked_years import Cell
+from trials.linked_years_model import Cell, change
 from trials.populations import Population, parser, real, real_runs
 
 MEASURES = ("AP", "nDCG@10", "RR", "P@10")

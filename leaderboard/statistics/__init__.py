@@ -31,7 +31,6 @@ from leaderboard.statistics.comparison import (
 )
 from leaderboard.statistics.fragility import Fragility, fragility
 from leaderboard.statistics.intervals import NO_LIMITS, Interval, difference_interval, intervals, threshold_intervals
-from leaderboard.statistics.linked_years import change, linked_parts
 from leaderboard.statistics.ranks import RankSet, RankSets, board_statistics, competition_ranks, is_ahead, rank_sets
 from leaderboard.statistics.samples import (
     CONFIDENCE,

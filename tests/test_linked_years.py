@@ -1,10 +1,12 @@
 """Version and period effects: exact cases by hand, statsmodels' way to the same fit, and coverage with known truth."""
 
+import doctest
+
 import numpy as np
 import pytest
 
-from leaderboard.statistics import change, linked_parts
-from leaderboard.statistics.linked_years import TOO_ALIKE, TOO_FEW
+from trials import linked_years_model
+from trials.linked_years_model import TOO_ALIKE, TOO_FEW, change, linked_parts
 
 NAN = np.nan
 FEW = {"resamples": 200}
@@ -17,6 +19,10 @@ def around(mean, queries=5):
 
 def estimates(effects):
     return {name: pytest.approx(effect.estimate) for name, effect in effects.items()}
+
+
+def test_examples_give_what_they_show():
+    assert doctest.testmod(linked_years_model).failed == 0
 
 
 def test_one_version_that_ran_in_both_periods_tells_how_much_harder_the_queries_are():
