@@ -263,7 +263,8 @@ class IndexBuilder:
         other, other_line = self._place(int(first[0]))
         where = f"on line {other_line}" if other == name else f"in {other}, line {other_line}"
         twice = f"document {shown(ids.take(later[:1])[0].decode())} is there twice (first {where})"
-        raise rejection(name, twice, line)
+        more = f"; {len(later):,} documents are there again" if len(later) > 1 else ""
+        raise rejection(name, twice + more, line)
 
     def _place(self, number: int) -> tuple[str, int]:
         """The file of a document, and its line there."""

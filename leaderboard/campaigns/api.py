@@ -134,8 +134,9 @@ def unarchive_campaign(campaign: str) -> reads.CampaignSettings:
     asks="Remove {values[title]} ({campaign}) for good, with {goes}?",
 ))  # fmt: skip
 def remove_campaign(campaign: str) -> tuple[reads.OrganisedCampaign, ...]:
-    """Removes a campaign to which nothing was submitted, with its evaluations. Answers with those that you organise
-    still.
+    """Removes a campaign to which nothing was submitted, with its evaluations.
+
+    \fAnswers with those that you organise still.
     """
     change_here(campaign, "", removing.remove_campaign)
     return read(reads.organised_campaigns)
@@ -166,7 +167,10 @@ def add_organiser(campaign: str, body: AccountName) -> reads.People:
     )},
 ))  # fmt: skip
 def remove_organiser(campaign: str, member: int) -> reads.Organiser:
-    """Takes somebody out of the organisers; the answer says whom. The last one stays."""
+    """Takes somebody out of the organisers; the last one stays.
+
+    \fThe answer says whom.
+    """
     organiser = organiser_of(campaign, member)
     with writing() as session:
         campaigns.remove_organiser(session, actor(), campaign_here(session, campaign), session.get_one(User, member))

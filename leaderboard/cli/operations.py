@@ -99,11 +99,12 @@ def group(name: str, about: str) -> click.Command:
 
 
 def _command(endpoint: Endpoint, command: Command) -> click.Command:
+    about, _, _ = str(endpoint.function.__doc__).partition("\f")  # what follows is for programs
     return click.Command(
         command.words[-1],
         callback=lambda **_: _run(endpoint, command),
         params=[*_parameters(endpoint, command), *SERVER],
-        help=f"{inspect.getdoc(endpoint.function)}\n\n\b\nleaderboard {' '.join(command.words)} {command.example}",
+        help=f"{inspect.cleandoc(about)}\n\n\b\nleaderboard {' '.join(command.words)} {command.example}".rstrip(),
         short_help=endpoint.words[0],
     )
 

@@ -173,7 +173,10 @@ def or_none(kind: click.ParamType[Any]) -> Reads:
 
 def _text_of(file: str) -> Any:
     with click.open_file(file, encoding="utf-8-sig") as content:
-        return content.read()
+        try:
+            return content.read()
+        except UnicodeDecodeError:
+            raise ValueError(f"{file}: this is no text in UTF-8") from None
 
 
 TEXT_OF_FILE = Reads("file", _text_of)

@@ -119,6 +119,8 @@ def _baseline(asked: SimpleNamespace) -> str | None:
     refuse_if(not asked.runs, "no run is named; give one run file or more")
     refuse_if(not (asked.judgments or asked.subtopics), "--judgments is missing; name the file of judgments")
     if asked.compare is None:
+        drawn = "seed" in options.given_on_line(click.get_current_context())
+        refuse_if(drawn, "--seed is for --compare; scores themselves draw nothing")
         return None
     is_whole = asked.layout != "trec_eval" and not asked.per_query
     refuse_if(not is_whole, "--compare is of whole runs; leave out --per-query and --format trec_eval")

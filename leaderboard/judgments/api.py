@@ -96,10 +96,12 @@ def preview_queries(campaign: str, evaluation: str) -> reads.QueryChanges:
 def add_queries(
     campaign: str, evaluation: str, *, hidden: bool = False, state: str | None = None, confirm: bool = False
 ) -> reads.OrganisedQueries:
-    """Adds queries, and gives known ones their new texts and tags. The body is the file: id, text and tags, as tab
-    separated values, JSON lines or TREC topics. hidden: hide the new ones; state: that of a preview, without which
-    nothing is compared: where the queries are others by now, none of the file is taken in; confirm: to the runs that
-    are scored again with more queries, which a refusal without it counts.
+    """Adds queries, and gives known ones their new texts and tags. The file has id, text and tags, as tab separated
+    values, JSON lines or TREC topics.
+
+    \fThe body is the file. hidden: hide the new ones; state: that of a preview, without which nothing is compared:
+    where the queries are others by now, none of the file is taken in; confirm: to the runs that are scored again with
+    more queries, which a refusal without it counts.
     """
     split = Split.HIDDEN if hidden else Split.SHOWN
     more = _rows(campaign, evaluation), split, state or ""
@@ -264,8 +266,9 @@ def rename_source(campaign: str, evaluation: str, body: inputs.RenamedSource) ->
     "harbour/2026-text llm", asks=_removal,
 ))  # fmt: skip
 def remove_source(campaign: str, evaluation: str, body: inputs.RemovedSource) -> reads.OrganisedJudgments:
-    """Takes a source of judgments away; what becomes of it `others` says before, as its `removal`. The official one
-    stays.
+    """Takes a source of judgments away; the official one stays.
+
+    \fWhat becomes of it `others` says before, as its `removal`.
     """
     return _judged(writes.remove_source, campaign, evaluation, body.source)
 

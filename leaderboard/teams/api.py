@@ -110,7 +110,10 @@ def change_team(team: str, body: inputs.TeamChanges) -> teams.TeamSettings:
     },
 ))  # fmt: skip
 def list_requests(team: str) -> teams.JoinRequests:
-    """Who asks to join a team, for its owners, and whether you do; absent for others where you can't ask."""
+    """Who asks to join a team, for its owners, and whether you do.
+
+    \fAbsent for others where you can't ask.
+    """
     with reading() as session:
         record = _known(session, team)
         requests = teams.join_requests(session, actor(), record)
@@ -159,7 +162,10 @@ def refuse_request(team: str, asked: int) -> teams.JoinRequests:
     },
 ))  # fmt: skip
 def list_invitations(team: str) -> tuple[accounts.OpenInvitation, ...]:
-    """A team's invitations that still work, for its owners; their links are not kept. For others it is absent."""
+    """A team's invitations that still work, for its owners; their links are not kept.
+
+    \fFor others it is absent.
+    """
     with reading() as session:
         record = _known(session, team)
         _require_inside(record)

@@ -114,7 +114,9 @@ def test_a_document_that_is_there_twice_is_refused_with_both_lines() -> None:
     assert refused.value.message == "two.tsv: line 2: document d2 is there twice (first in one.tsv, line 4)"
     builder = IndexBuilder(Analyser("none"), ["a"])
     builder.add_all([Document(name, "a", line) for line, name in enumerate(["d1", "d2", "d1", "d2"], 1)])
-    with pytest.raises(FileRejected, match=r"line 3: document d1 is there twice \(first on line 1\)"):
+    with pytest.raises(
+        FileRejected, match=r"line 3: document d1 is there twice \(first on line 1\); 2 documents are there again$"
+    ):
         builder.index()
 
 

@@ -37,6 +37,13 @@ def test_the_help_of_every_command_shows_an_example(path: str, capsys: pytest.Ca
     usage, _, rest = capsys.readouterr().out.partition("\n")
     assert usage.startswith(f"Usage: {path} ")
     assert path in rest
+    assert [line for line in rest.splitlines() if line.endswith(" ")] == []
+    assert re.search(r"\bbody\b|answer says|Answers with|`others`|[Ff]or others", rest) is None  # words of the API
+
+
+def test_the_help_of_submit_says_what_an_agreement_is_named_by(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["submit", "--help"]) == 0
+    assert "--agree KEY=VERSION" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

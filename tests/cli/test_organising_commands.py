@@ -28,7 +28,7 @@ def place(ok: Says, tmp_path: Path) -> str:
     return "harbour/2026"
 
 
-def test_a_private_campaign_says_whom_it_lets_in(ok: Says, refused: Says, place: str) -> None:
+def test_a_private_campaign_says_whom_it_lets_in(ok: Says, refused: Says, place: str, tmp_path: Path) -> None:
     ok("team", "add", "Alder")
     assert ok("campaign", "team", "add", "harbour", "alder") == "alder is let into harbour\n"
     shown = ok("campaign", "show", "harbour")
@@ -38,6 +38,10 @@ def test_a_private_campaign_says_whom_it_lets_in(ok: Says, refused: Says, place:
     assert "teams           –" in ok("campaign", "show", "harbour")
     assert "address" in refused("campaign", "change", "harbour", "--link", "Code=javascript:alert(1)")
     assert "give the link a title" in refused("campaign", "change", "harbour", "--link", "nothing")
+    (tmp_path / "latin.md").write_bytes(b"caf\xe9")
+    assert "latin.md: this is no text in UTF-8" in refused(
+        "campaign", "change", "harbour", "--guidelines", tmp_path / "latin.md"
+    )
 
 
 def test_organisers_and_founders_come_and_go(ok: Says, place: str) -> None:
