@@ -45,7 +45,7 @@ from leaderboard.errors import BadInput, Conflict, NotFound
 from leaderboard.frozen import frozen
 from leaderboard.mail.rules import OPTIONAL, MailKind
 from leaderboard.mail.smtp import is_here
-from leaderboard.names import email_key
+from leaderboard.names import checked_slug, email_key
 from leaderboard.web.context import actor, client_address, config, database, now, on_its_way, reading, writing
 from leaderboard.web.forms import Form, Required, answered
 from leaderboard.web.sessions import known_browser, local, sign_in, sign_out, signed_in, stay_signed_in
@@ -349,7 +349,7 @@ def _providers(path: str) -> dict[str, Provider]:
     try:
         sections = tomllib.loads(Path(path).read_text(encoding="utf-8")) if path else {}
         for slug, section in sections.items():
-            providers[slug] = checked(Provider, {"title": slug, **section})
+            providers[checked_slug(slug, "section")] = checked(Provider, {"title": slug, **section})
     except (OSError, TypeError, ValueError, BadInput) as error:
         raise BadInput(f"LEADERBOARD_OIDC_FILE: {path}: {slug}: {error}") from error
     return providers

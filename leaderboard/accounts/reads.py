@@ -187,14 +187,30 @@ def _teams(session: Session, user_id: int) -> tuple[OwnTeam, ...]:
     return tuple(OwnTeam(*row) for row in rows)
 
 
-def open_token(session: Session, token: str, now: datetime) -> ApiToken | None:
+@frozen
+class Token:
+    """A token that opens something still. hint: its first characters; the rest is kept nowhere."""
+
+    id: int
+    user_id: int
+    name: str
+    hint: str
+    scopes: list[str]
+    created_at: datetime
+    expires_at: datetime | None
+    last_used_at: datetime | None
+
+
+def open_token(session: Session, token: str, now: datetime) -> Token | None:
     """The token, if it is one, not revoked, not expired, and of an account that is not closed."""
-    return session.scalars(OF_TEXT, {"now": now, "token_hash": token_hash(token)}).one_or_none()
+    api_token = session.scalar(OF_TEXT, {"now": now, "token_hash": token_hash(token)})
+    return snapshot(Token, api_token) if api_token else None
 
 
-def tokens_of(session: Session, user_id: int, now: datetime) -> Sequence[ApiToken]:
+def tokens_of(session: Session, user_id: int, now: datetime) -> list[Token]:
     """The account's, the newest first."""
-    return session.scalars(_open(now).where(ApiToken.user_id == user_id).order_by(ApiToken.id.desc())).all()
+    own = _open(now).where(ApiToken.user_id == user_id).order_by(ApiToken.id.desc())
+    return [snapshot(Token, api_token) for api_token in session.scalars(own)]
 
 
 def is_live(now: datetime | sa.BindParameter[datetime]) -> sa.ColumnElement[bool]:

@@ -1,6 +1,4 @@
-"""What `leaderboard campaign list` and its like list: everything, as somebody at the console sees it.
-
-Where an organiser is: the campaigns that they organise, and the room of one and of its evaluations.
+"""Where an organiser is: the campaigns that they organise, and the room of one and of its evaluations.
 
 The settings of a campaign and of an evaluation as their organisers change them, and who organises.
 
@@ -290,13 +288,13 @@ def _stored(session: Session, row: Campaign | Evaluation) -> dict[str, Any]:
 
 def what_goes(session: Session, which: Campaign | Evaluation) -> str:
     """What goes with a campaign, or an evaluation, when it is removed: `50 queries and 69,318 judgments`."""
-    is_campaign = isinstance(which, Campaign)
-    own = (Evaluation.campaign_id if is_campaign else Evaluation.id) == which.id
+    own = (Evaluation.campaign_id if isinstance(which, Campaign) else Evaluation.id) == which.id
+    evaluations = sa.select(sa.func.count(Evaluation.id))
     queries = sa.select(sa.func.count(Query.id)).join(Evaluation)
     judgments = sa.select(sa.func.sum(JudgmentRevision.judgments)).join(Evaluation)
-    counts = (session.scalar(count.where(own)) or 0 for count in (queries, judgments))
-    words = " and ".join(map(counted, counts, ("query", "judgment")))
-    return f"its evaluations, {words}" if is_campaign else words
+    counts = (session.scalar(count.where(own)) or 0 for count in (evaluations, queries, judgments))
+    first, *more = map(counted, counts, ("evaluation", "query", "judgment"))
+    return f"{first}, {' and '.join(more)}" if isinstance(which, Campaign) else " and ".join(more)
 
 
 def people(session: Session, actor: Actor, slug: str, _: datetime) -> People:

@@ -102,14 +102,14 @@ def _move_systems(session: Session, actor: Actor, source: Team, target: Team, un
             becomes[system.id] = other.id
             continue
         if system.id in same:
-            system.name = _name_apart(session, target, system.name, source.name)
+            system.name = _name_apart(session, system.name, source, target)
             system.name_key = name_key(system.name)
         old_slug = system.slug
         if exists(session, System.team_id == target.id, System.slug == old_slug):
             system.slug = free_system_slug(session, target.id, system.name)
         system.team_id = target.id
         former = {"team_slug": source.slug, "system_slug": old_slug}
-        insert_unless_there(session, FormerAddress, **former, team_id=target.id, system_id=system.id)
+        session.add(FormerAddress(**former, team_id=target.id, system_id=system.id))
         record(session, actor, "move to team", system, team=[source.id, target.id])
         becomes[system.id] = system.id
     return becomes
@@ -128,10 +128,10 @@ def _become_one(session: Session, system: System, other: System) -> None:
     session.execute(handed, execution_options={"synchronize_session": False})
 
 
-def _name_apart(session: Session, team: Team, name: str, other: str) -> str:
-    """`Heron (Alder Group)`: a name that no system of the team has."""
-    taken = set(session.scalars(sa.select(System.name_key).where(System.team_id == team.id)))
-    behind = (f" ({other[:25]}{number})" for number in chain([""], count(2)))
+def _name_apart(session: Session, name: str, source: Team, target: Team) -> str:
+    """`Heron (Alder Group)`, or `Heron (Alder Group 2)`: a name that no system of either team has."""
+    taken = set(session.scalars(sa.select(System.name_key).where(System.team_id.in_((source.id, target.id)))))
+    behind = (f" ({source.name[:25]}{number})" for number in chain([""], map(" {}".format, count(2))))
     names = (f"{name[: LONGEST - len(end)].rstrip()}{end}" for end in behind)
     return next(candidate for candidate in names if name_key(candidate) not in taken)
 

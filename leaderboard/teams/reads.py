@@ -33,7 +33,8 @@ from leaderboard.frozen import frozen
 from leaderboard.numbers import counted
 from leaderboard.progress.reads import Line, ProgressPage, progress_in
 from leaderboard.submissions.models import Participation, Submission
-from leaderboard.submissions.reads.selection import SHOWN_STATE, on_boards, primary_run, with_current_scoring
+from leaderboard.submissions.reads import selection
+from leaderboard.submissions.reads.selection import on_boards
 from leaderboard.submissions.rules import State, SystemKind, title_of_run
 from leaderboard.teams.models import FormerAddress, Invitation, JoinRequest, Membership, System, Team, TeamName
 from leaderboard.teams.rules import Role
@@ -350,14 +351,14 @@ def own_runs(
     rejected   those alone whose file was rejected, or those alone whose file was not; None: both
     """
     theirs = Submission.team_id.in_(teams), sa.true() if system_id is None else Submission.system_id == system_id
-    is_rejected = SHOWN_STATE.in_([State.REJECTED])
+    is_rejected = selection.SHOWN_STATE.in_([State.REJECTED])
     of_state = sa.true() if rejected is None else is_rejected if rejected else ~is_rejected
+    listed = sa.select(Submission, selection.SHOWN_STATE, Participation.primary_submission_id)
     rows = session.execute(
-        with_current_scoring(sa.select(Submission, SHOWN_STATE, Participation.primary_submission_id))
+        selection.with_current_scoring(listed)
         .join(Submission.evaluation)
         .join(Evaluation.campaign)
-        .outerjoin(Participation, sa.and_(Participation.team_id == Submission.team_id,
-                                          Participation.evaluation_id == Submission.evaluation_id))
+        .outerjoin(Participation, selection.ITS_TEAMS_PART)
         .options(
             sa.orm.contains_eager(Submission.evaluation).contains_eager(Evaluation.campaign),
             sa.orm.joinedload(Submission.team),
@@ -366,7 +367,7 @@ def own_runs(
         .where(*theirs, of_state, access.known_evaluations(actor))
         .order_by(Submission.received_at.desc(), Submission.id.desc())
         .limit(limit)
-    ).all()  # fmt: skip
+    ).all()
     evaluations = {run.evaluation_id: run.evaluation for run, _, _ in rows}
     columns = primary_columns(current_sets(session, list(evaluations)))
     which = [run.id for run, _, _ in rows] if limit is not None else sa.select(Submission.id).where(*theirs)
@@ -692,7 +693,7 @@ def _shared(session: Session, source_id: int, target_id: int) -> Iterator[Shared
     )
     for evaluation, *used in rows.all():
         of_both = Submission.evaluation_id == evaluation.id, Submission.team_id.in_((source_id, target_id))
-        primary = primary_run(session, *of_both)
+        primary = selection.primary_run(session, *of_both)
         yield SharedEvaluation(evaluation.title, (used[0], used[1]), primary.name if primary else "")
 
 

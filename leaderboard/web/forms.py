@@ -148,7 +148,7 @@ def done(change: Callable[[], object], said: str, address: str, back: str) -> Re
     """Where a button without a form leads: to `address` once the change is made, or back with what refused it."""
     try:
         change()
-    except errors.Conflict as refused:
+    except (errors.Conflict, errors.InvalidFields) as refused:
         flash(refused.message, "warning")
         return redirect(back)
     flash(said)

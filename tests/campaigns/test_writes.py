@@ -14,6 +14,7 @@ from leaderboard.audit.models import Event
 from leaderboard.audit.verify import verify
 from leaderboard.campaigns import writes as campaigns
 from leaderboard.campaigns.models import Campaign, CampaignOrganiser, CampaignTeam
+from leaderboard.campaigns.reads import what_goes
 from leaderboard.campaigns.rules import Visibility
 from leaderboard.db import Base, Database
 from leaderboard.errors import Conflict, InvalidFields, NotAllowed, NotFound, PriorLocked
@@ -183,6 +184,9 @@ def test_a_campaign_made_by_mistake_is_removed_with_all_that_hangs_on_it(
     _change(world, beta=40)
     tables = (Evaluation, Query, JudgmentRevision, Judgment, ScoringSet, CampaignOrganiser)
     assert all(world.all(sa.select(table)) for table in tables)
+    with world.organising() as (session, campaign, evaluation):
+        goes = [what_goes(session, row) for row in (campaign, evaluation)]
+    assert goes == ["1 evaluation, 3 queries and 4 judgments", "3 queries and 4 judgments"]
     _do(world, evaluations.remove_campaign)
     assert [world.all(sa.select(table)) for table in tables] == [[]] * len(tables)
     assert world.all(sa.select(Campaign.id)) == [other]

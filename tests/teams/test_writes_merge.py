@@ -117,6 +117,21 @@ def test_a_system_that_goes_on_as_another_takes_its_made_up_name_along(world: Wo
     assert (after.system_id, after.number) == (heron, before.number)
 
 
+def test_a_system_kept_apart_gets_a_name_that_neither_team_has(world: World, spelling: int) -> None:
+    behind = "(Northern Lights Group)"
+    with world.database.write() as session:
+        for team, names in ((world.team, ("Heron", f"Heron {behind}")), (spelling, ("Kite", f"Kite {behind}"))):
+            for name in names:
+                teams.create_system(session, CONSOLE, session.get_one(Team, team), NewSystem(name))
+        teams.create_system(session, CONSOLE, session.get_one(Team, world.team), NewSystem("Kite"))
+    _of(world, spelling, 1, system=NewSystem("Heron"))
+    _merge(world, spelling)
+    assert set(world.all(sa.select(System.name))) == {
+        "Heron", f"Heron {behind}", f"Heron {behind[:-1]} 2)", "Kite", f"Kite {behind}", f"Kite {behind[:-1]} 2)",
+    }  # fmt: skip
+    _sound(world)
+
+
 def test_of_two_primary_runs_the_last_one_stays_it_and_the_other_goes_on_standing(world: World, spelling: int) -> None:
     first = world.submit(run_text(1), system=NewSystem("Heron"), designation=PRIMARY)
     second = _of(world, spelling, 2, system=NewSystem("Kite"), designation=PRIMARY)

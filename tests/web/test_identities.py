@@ -231,6 +231,7 @@ GOOD = "[lab]\nissuer = 'https://a.example.org'\nclient_id = 'a'\nclient_secret 
         (GOOD.replace("client_secret", "# "), "client_secret: is missing"),
         (GOOD.replace("https", "http"), "expected an address with https"),
         (GOOD + "secret = 'c'\n", "secret: is not known here"),
+        (GOOD.replace("lab", "'The lab'"), "The lab: section: use lower-case letters"),
         ("[lab\n", "LEADERBOARD_OIDC_FILE"),
     ],
 )

@@ -100,6 +100,12 @@ def test_an_organiser_makes_two_spellings_one_team_having_read_what_that_does(
     assert "1 + 1" in page
     assert "1 run of 1 system of Beta become those of Alpha, for good." in page
     assert organiser.post(ask, **{f"twin-{both}": "one"}).status_code == 200  # without having read it
+    twin = f"/organise/harbour/systems/{both}"
+    organiser.post(twin, kind="baseline", confirm="yes")
+    offered_no_more = organiser.post(ask, confirm="yes", **{f"twin-{both}": "one"})
+    assert offered_no_more.location == ask
+    assert "one Searcher is a baseline, the other is not: keep them apart" in organiser.get(ask)
+    organiser.post(twin, kind="automatic", confirm="yes")
     answer = organiser.post(ask, confirm="yes", **{f"twin-{both}": "one"})
     assert answer.location == "/organise/harbour/teams"
     for again in (organiser.post(ask, **{f"twin-{both}": "one"}), organiser.client.get(ask)):  # a second press
