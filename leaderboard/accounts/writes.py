@@ -56,7 +56,8 @@ SITE = ("leaderboard", "retrieval", "evaluation", "campaign")
 hasher = PasswordHasher()
 # Verified against when there is no such account, so that the answer takes as long: no password's hash. It is written
 # and not computed: a hash takes a twentieth of a second, which every command would pay for.
-OF_NOBODY = f"$argon2id$v=19$m=65536,t=3,p=4${'A' * 22}${'A' * 43}"
+COSTS = f"m={hasher.memory_cost},t={hasher.time_cost},p={hasher.parallelism}"
+OF_NOBODY = f"$argon2id$v=19${COSTS}${'A' * 22}${'A' * 43}"
 
 
 def hashed(password: str, *about: str) -> PasswordHash:

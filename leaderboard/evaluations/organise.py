@@ -204,7 +204,7 @@ def copy(**_: str) -> ResponseReturnValue:
     """Takes over what another evaluation of the campaign asks."""
 
     def change(session: Session, by: Actor, record: Evaluation) -> Evaluation:
-        source = evaluation_here(session, evaluation=request.form.get("source") or "-")
+        source = evaluation_here(session, evaluation=request.form.get("source", ""))
         evaluations.copy_form(session, by, source, record)
         return source
 

@@ -326,6 +326,9 @@ def _body(kind: type[Inputs]) -> Inputs:
         require_plain(content)
     except (ValueError, RecursionError) as error:
         raise BadInput(f"The body is no JSON: {error}.") from None
+    if not isinstance(content, dict):
+        known = ", ".join(kind.model_fields) or "none"
+        raise BadInput(f"The body has to be a JSON object of fields; known are: {known}.")
     return checked_json(kind, sent)
 
 

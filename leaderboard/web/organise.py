@@ -90,11 +90,12 @@ def campaign_here(session: Session, campaign: str) -> Campaign:
     return organised_campaign(session, actor(), campaign)
 
 
-def evaluation_here(session: Session, campaign: str = "", evaluation: str = "") -> Evaluation:
+def evaluation_here(session: Session, campaign: str | None = None, evaluation: str | None = None) -> Evaluation:
     """The evaluation, for whoever asks: that of the room at hand where none is named. Raises NotFound for those who do
     not organise its campaign.
     """
-    return organised_evaluation(session, actor(), campaign or g.room.campaign, evaluation or g.room.evaluation)
+    campaign = g.room.campaign if campaign is None else campaign
+    return organised_evaluation(session, actor(), campaign, g.room.evaluation if evaluation is None else evaluation)
 
 
 def change_here(

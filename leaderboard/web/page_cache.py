@@ -43,11 +43,12 @@ CODINGS: Mapping[str, Callable[[bytes, int], bytes]] = {
     "br": lambda body, level: brotli.compress(body, quality=level),
     "gzip": lambda body, level: gzip.compress(body, level, mtime=0),
 }
+LEVELS = {"br": 4, "gzip": 6}  # of what is sent a few times: brotli's is smaller than gzip's, and takes as long
 
 
-def pack(body: bytes, coding: str, level: int = 4) -> bytes:
-    """The body in one of CODINGS. level: that for what is sent a few times."""
-    return CODINGS[coding](body, level)
+def pack(body: bytes, coding: str, level: int | None = None) -> bytes:
+    """The body in one of CODINGS."""
+    return CODINGS[coding](body, level or LEVELS[coding])
 
 
 @lru_cache(maxsize=128)  # there are few programs that read pages, and each sends the same
@@ -146,6 +147,7 @@ class Page:
     campaign   the slug in its address; None where it names none
     reader     the hash of the token of its reader's session; None for a visitor
     organises  what it shows its reader of `OpenSession.organises`
+    since      when it was made: a clock that is set back shows nothing of it
     until      when the clock changes it; None: never
     personal   it holds a token of its reader's, which compressing it with what others choose could give away
     headers    but for those that depend on the request
@@ -155,6 +157,7 @@ class Page:
     campaign: str | None
     reader: str | None
     organises: bool
+    since: datetime
     until: datetime | None
     personal: bool
     headers: tuple[tuple[str, str], ...] = ()
@@ -239,7 +242,7 @@ class CacheMiddleware:
     def _is_right(self, page: Page, environ: "WSGIEnvironment") -> bool:
         """Whether nothing has changed that the page depends on, by one statement and the clock."""
         moment = self._app.extensions["clock"]()
-        if page.until is not None and page.until <= moment:
+        if moment < page.since or (page.until is not None and page.until <= moment):
             return False
         try:
             with answering(), self._database.glance.connect() as connection:
@@ -350,6 +353,7 @@ def _keep(response: Response) -> Response:
         _campaign(),
         g.token_hash,
         organises=reader is not None and reader.organises,
+        since=now(),
         until=min(filter(None, (due, g.get("changes_at"))), default=None),
         personal=personal,
     )

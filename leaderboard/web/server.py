@@ -46,6 +46,7 @@ class Worker(gthread.ThreadWorker):  # type: ignore[misc]  # gunicorn has no typ
                     client.shutdown(socket.SHUT_WR)
                     while client.recv(FORM_BYTES) and time.monotonic() < end:
                         pass
+                    client.shutdown(socket.SHUT_RDWR)  # else gunicorn's loop goes on reading
             return keeps
         finally:
             _ends.pop(client, None)

@@ -114,7 +114,7 @@ def test_the_clock_opens_what_it_opens_on_a_kept_page(
     world.change(opens_at=now + DAY, closes_at=now + 2 * DAY)
     monkeypatch.setitem(app.extensions, "clock", lambda: now)
     assert "first query" not in visitor.get("/campaigns/harbour/2025/queries")
-    for moment, opened in ((now + DAY * 0.999, False), (now + DAY, True)):
+    for moment, opened in ((now + DAY * 0.999, False), (now + DAY, True), (now, False)):  # and is set back
         monkeypatch.setitem(app.extensions, "clock", lambda moment=moment: moment)
         assert ("first query" in visitor.get("/campaigns/harbour/2025/queries")) is opened
 
@@ -128,7 +128,7 @@ def test_a_session_that_has_ended_opens_no_kept_page(world: World, participant: 
 
 def test_pages_beyond_the_memory_for_them_go_with_the_longest_unasked_first() -> None:
     cache = PageCache(50_000)
-    page = Page((None, 1), None, None, organises=False, until=None, personal=False)
+    page = Page((None, 1), None, None, organises=False, since=present(), until=None, personal=False)
     pages = {name: replace(page, body=name.encode() * 4_000) for name in "abcdefghijkl"}
     for name, one in pages.items():
         cache.put((name,), one)

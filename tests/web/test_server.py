@@ -10,10 +10,12 @@ import socket
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import sqlalchemy as sa
+from gunicorn.workers import gthread
 from werkzeug.exceptions import ClientDisconnected
 
 from leaderboard.config import Config
@@ -118,22 +120,38 @@ def test_a_body_whose_size_is_said_oddly_is_awaited_by_no_thread_of_the_pages(si
 
 
 @pytest.mark.parametrize(
-    ("path", "size", "status"),
+    ("path", "size", "sent", "status"),
     [
-        ("/login", b"Content-Length: 900000", 413),
-        ("/login", b"Transfer-Encoding: chunked", 411),
-        (FORM, b"Content-Length: 900000", 302),  # to log in first
+        ("/login", b"Content-Length: 900000", 0, 413),
+        ("/login", b"Transfer-Encoding: chunked", 0, 411),
+        (FORM, b"Content-Length: 900000", 0, 302),  # to log in first
+        (FORM, b"Content-Length: 90000000", 90_000_000, 302),  # sent to its end before the answer is read
     ],
 )
 def test_an_answer_to_what_was_not_read_to_its_end_says_that_the_connection_closes(
-    site: Site, path: str, size: bytes, status: int
+    site: Site, path: str, size: bytes, sent: int, status: int
 ) -> None:
     host, _, port = Client(site.url).address.partition(":")
     with socket.create_connection((host, int(port)), timeout=20) as client:
         client.sendall(b"POST %b HTTP/1.1\r\nHost: 127.0.0.1\r\n%b\r\n\r\n" % (path.encode(), size))
+        client.sendall(bytes(sent))
         answer = b"".join(iter(lambda: client.recv(4096), b""))  # until the site ends it
     assert answer.startswith(b"HTTP/1.1 %d " % status)
     assert b"\r\nConnection: close\r\n" in answer
+
+
+def test_a_sender_who_goes_on_after_the_answer_is_left_no_connection_that_gunicorn_would_read(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It would do so in the loop that takes connections, while nobody else is let in."""
+    monkeypatch.setattr(gthread.ThreadWorker, "handle", lambda *_: False)  # answered, and to be closed
+    monkeypatch.setattr(server, "HEAD_SECONDS", -1.0)  # as if the sender had gone on for long
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        theirs.sendall(LINE)
+        ours.settimeout(5)
+        assert server.Worker.__new__(server.Worker).handle(SimpleNamespace(sock=ours)) is False
+        assert (ours.recv(1), theirs.recv(1)) == (b"", b"")
 
 
 def test_a_short_upload_began_with_its_first_byte_though_the_site_waits_for_the_whole(
