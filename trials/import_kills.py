@@ -42,7 +42,8 @@ def main(arguments: list[str] | None = None) -> int:
                 [*line, "--write-manifest", str(manifest)], check=True, cwd=REPOSITORY, stdout=subprocess.DEVNULL
             )
             dated = manifest.read_text().replace("period_key = 2019\n", "period_key = 2019\ncloses_at = 2019-09-30\n")
-            manifest.write_text(dated)  # else runs are of the moment at which they come in
+            dated = dated.replace('file = "qrels.txt"', 'file = "qrels.txt", released = 2019-09-01')
+            manifest.write_text(dated)  # else runs and judgments are of the moment at which they come in
             line += ["--manifest", str(manifest)]
             found, kills = [], 0
             for killed in (False, True):

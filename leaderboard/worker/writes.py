@@ -98,11 +98,16 @@ def _make(session: Session, actor: Actor, evaluation: Evaluation, revision: Judg
         made.state = SetState.BUILDING
         session.add(made)
         session.flush()
-    for other in live_sets(session, evaluation.id):
-        if other.state is SetState.BUILDING and other.source == made.source and other is not made:
-            supersede(session, other)
+    outdated = [
+        other
+        for other in live_sets(session, evaluation.id)
+        if other.state is SetState.BUILDING and other.source == made.source and other is not made
+    ]
+    for other in outdated:
+        supersede(session, other)
     _rank_as_its_campaign(session, actor, made)
-    if made.state in STANDING and of_its_event(session, made):
+    # What became of the others has to have its event, too.
+    if made.state in STANDING and not outdated and of_its_event(session, made):
         return made
     record_making(session, actor, made, revision)
     if made.state in STANDING:

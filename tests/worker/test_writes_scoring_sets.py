@@ -6,10 +6,12 @@ import sqlalchemy as sa
 from leaderboard.access import CONSOLE
 from leaderboard.campaigns import writes as campaigns
 from leaderboard.errors import Conflict, InvalidFields
+from leaderboard.evaluations.models import Evaluation
 from leaderboard.submissions.rules import SetState, State
 from leaderboard.worker import writes as scoring_sets
 from leaderboard.worker.models import Scoring, ScoringSet
 from tests.support.refused import refused
+from tests.support.verification import named, verified
 from tests.support.world import QRELS, World
 
 
@@ -165,3 +167,16 @@ def test_a_source_that_lacks_what_a_measure_needs_keeps_no_measure_from_being_sh
     _show(world, "AP", "alpha_nDCG@10")
     measures = {one.source: one.settings.measures for one in _sets(world)}
     assert measures == {"assessors": ("AP", "alpha_nDCG@10"), "llm": ("AP",)}
+
+
+def test_settings_that_are_changed_back_before_runs_are_scored_by_them_are_accounted_for_in_the_trail(
+    world: World,
+) -> None:
+    world.submit()
+    world.drain()
+    (documents,) = world.all(sa.select(Evaluation.documents))
+    world.change_evaluation(documents=documents + 1)
+    world.change_evaluation(documents=documents)
+    assert [made.state for made in _sets(world)] == [SetState.CURRENT, SetState.SUPERSEDED]
+    world.change_evaluation(title="Another year")
+    assert named(verified(world)) == []
