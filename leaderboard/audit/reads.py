@@ -292,8 +292,9 @@ def _numbers(event: Event) -> Iterator[tuple[str, int]]:
             values += [(name, _value(columns[name])) for name in NUMBERS.keys() & columns.keys()]
     for name, value in values:
         for number in value if isinstance(value, list) else [value]:
-            if name in NUMBERS and isinstance(number, int):
-                yield NUMBERS[name], number
+            # Canonical JSON has floats only, and SQL can put anything into a fact.
+            if name in NUMBERS and isinstance(number, (int, float)) and 0 < number < 2**31:
+                yield NUMBERS[name], int(number)
 
 
 def _row(stored: StoredEvent, names: Names) -> TrailRow:

@@ -33,6 +33,7 @@ from leaderboard.judgments.reads import doubts_about
 from leaderboard.judgments.writes import copy_queries
 from leaderboard.moments import a_year_later
 from leaderboard.names import checked_slug, free_slug, slug_of
+from leaderboard.numbers import counted
 from leaderboard.submissions.models import Arrival, Participation, PersonalUse
 from leaderboard.teams.models import FormerAddress, System, Team
 from leaderboard.worker.models import ScoringSet
@@ -176,11 +177,12 @@ def state_agreement(
     last = session.scalar(sa.select(Agreement).where(*own).order_by(Agreement.version.desc()).limit(1))
     if last is not None and last.ended_at is None and (last.title, last.text) == (sent.title, sent.wording):
         raise InvalidFields({"wording": [f"version {last.version} says the same"]})
-    facts: dict[str, Any] = {"key": sent.key, "version": last.version + 1 if last else 1, "title": sent.title}
-    agreement = Agreement(evaluation_id=evaluation.id, text=sent.wording, created_at=present(), **facts)
+    facts: dict[str, Any] = {"key": sent.key, "version": last.version + 1 if last else 1}
+    words = {"title": sent.title, "text": sent.wording}
+    agreement = Agreement(evaluation_id=evaluation.id, created_at=present(), **facts, **words)
     session.add(agreement)
     session.flush()
-    record(session, actor, "state agreement", evaluation, **facts)
+    _note(session, actor, "state agreement", evaluation, _in_trail(last), _in_trail(agreement), **facts)
     return agreement
 
 
@@ -315,6 +317,14 @@ def _note(
     parts = {part: [before.get(part), after.get(part)] for part in {**before, **after}}
     if changes := {part: both for part, both in parts.items() if both[0] != both[1] and any(both)}:
         record(session, actor, action, evaluation, changes=changes, **facts)
+
+
+def _in_trail(agreement: Agreement | None) -> dict[str, str]:
+    """An agreement as the trail tells of it: its row keeps the text of every version."""
+    if agreement is None:
+        return {}
+    text = f"that of version {agreement.version}, {counted(len(agreement.text), 'character')}"
+    return {"title": agreement.title, "text": text}
 
 
 DATES = ("opens_at", "closes_at", "anonymous_until")

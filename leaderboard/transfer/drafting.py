@@ -31,7 +31,7 @@ HEAD_LINES = 50
 MOSTLY = 0.9  # of the first lines: judgments with a few wrong ones are judgments, and reading them names the lines
 LARGEST_TABLE = 4 << 20  # bytes
 YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
-SUMS = re.compile(r"^\s*([0-9a-fA-F]{32})\s+[*]?(?:\./)?(\S.*?)\s*$", re.MULTILINE)
+SUMS = re.compile(r"^[ \t]*([0-9a-fA-F]{32})[ \t]+[*]?(?:\./)?(\S.*)$", re.MULTILINE)
 GENERIC = {
     "runs", "run", "input", "inputs", "submissions", "submitted", "results", "qrels", "qrel", "topics", "judgments",
     "judgements", "assessments", "relevance", "queries", "data", "test", "final",
@@ -187,8 +187,10 @@ def _about_runs(tree: Tree, others: list[str]) -> tuple[dict[tuple[str, str], di
             if name.endswith((".csv", ".tsv")):
                 said = _in_table(text, "\t" if name.endswith(".tsv") else ",")
             elif name.startswith("md5") or name.endswith(".md5"):
-                said = {file: {"md5": md5.lower()} for md5, file in SUMS.findall(text)}
-        about = {(within, run): words for within in (folder, "") for run, words in said.items()} | about
+                said = {file.rstrip(): {"md5": md5.lower()} for md5, file in SUMS.findall(text)}
+        for run, words in said.items():
+            for within in (folder, ""):
+                about.setdefault((within, run), words)
         left += [] if said else [path]
     return about, left
 
@@ -255,13 +257,13 @@ def _queries_listed(tree: Tree, paths: list[str]) -> set[str]:
 def _run(path: str, group: _Group, archives: list[str], about: dict[tuple[str, str], dict[str, str]]) -> dict[str, Any]:
     """Its table of the manifest. Without a team it is called as the run."""
     folder, file, label = str(PurePosixPath(path).parent), PurePosixPath(path).name, label_of_file(path)
-    keys = ("", label.lower()), (folder, label.lower()), ("", path), (folder, file)  # the nearest last
-    said = {name: words for key in keys for name, words in about.get(key, {}).items()}
+    said = about.get((folder, label.lower())) or about.get(("", label.lower()), {})
+    sums = about.get((folder, file)) or about.get(("", path), {})
     archive = next((archive for archive in archives if path.startswith(f"{archive}/")), "")
     folders = PurePosixPath(path.removeprefix(f"{group.folder}/")).parts[:-1]
     own = [part for part in folders if not YEAR.fullmatch(part) and part.lower() not in {*GENERIC, group.name.lower()}]
     team = label_of_file(archive) if archive else own[-1] if own else label
-    return {"file": path, "team": team, "system": label, "kind": None, **said}
+    return {"file": path, "team": team, "system": label, "kind": None, **said, **sums}
 
 
 def _disambiguate(entries: list[dict[str, Any]]) -> None:

@@ -52,11 +52,14 @@ class ChildProcess:
         for thread in self._threads:
             thread.start()
         self._write(settings)
-        with contextlib.suppress(queue.Empty):
+        try:
             if self._lines.get(timeout=START_SECONDS) is not None:
                 return
-        self.kill()
-        problem = self._said[-1].strip() if self._said else self._death()
+            self.kill()
+            problem = self._said[-1].strip() if self._said else self._death()
+        except queue.Empty:
+            self.kill()
+            problem = f"it took more than {START_SECONDS:g} s"
         raise Unavailable(f"The scoring process did not start: {problem}.")
 
     def ask(self, job: messages.Job) -> None:

@@ -16,6 +16,7 @@ import signal
 import socket
 import threading
 import time
+from collections import defaultdict
 from collections.abc import Iterator
 from functools import partial
 from itertools import islice
@@ -203,7 +204,7 @@ PATIENCE = 3  # times what a job may compute is how long it may take
 RECORD_SECONDS = 2.0  # between two tries to record a result while the database does not answer
 LOOK_SECONDS = 0.2  # between two looks at whether to stop, while a run is being scored
 SWITCH_LOOK_SECONDS = 1.0  # between two looks for sets to make current while runs wait
-SWITCH_AGAIN_SECONDS = 60.0  # before sets are looked at again after one could not be made current
+SWITCH_AGAIN_SECONDS = 60.0  # between two tries to make a set current, after one that failed
 GRACE_SECONDS = 5.0  # what a job may take to finish after a stop; service managers wait ten or more
 JOBS_OF_CHILD = 500  # then the scoring process is replaced: memory that a library keeps goes with it
 
@@ -231,7 +232,8 @@ class Worker:
         self._mail_server = config.mail_server
         self._child: ChildProcess | None = None
         self._jobs = 0
-        self._sweeps, self._switches, self._failed_switch = _Pause(), _Pause(), _Pause()
+        self._sweeps, self._switches = _Pause(), _Pause()
+        self._failed_switches = defaultdict[int, _Pause](_Pause)  # by the set that could not be made current
         self._busy_mails, self._look_ahead, self._mail_server_away = _Pause(), _Pause(), _Pause()
 
     def step(self, stop: threading.Event) -> bool:
@@ -401,14 +403,14 @@ class Worker:
         busy: runs wait; then it looks every SWITCH_LOOK_SECONDS only.
 
         In transactions after the one that records: of two workers with the last two runs, the later one sees both.
-        One for each set: whatever a switch raises leaves that set and its boards as they are, and harms neither the
-        others nor the worker, which looks again after SWITCH_AGAIN_SECONDS. Raises only where the database does not
-        answer.
+        One for each set: whatever a switch raises leaves that set and its boards as they are for SWITCH_AGAIN_SECONDS,
+        and harms neither the others nor the worker. Raises only where the database does not answer.
         """
-        if not self._failed_switch.is_over() or (busy and not self._switches.is_over(SWITCH_LOOK_SECONDS)):
+        if busy and not self._switches.is_over(SWITCH_LOOK_SECONDS):
             return False
         with self._database.read() as session:
             ready = [scoring_set.id for scoring_set in ready_sets(session)]
+        ready = [set_id for set_id in ready if self._failed_switches[set_id].is_over()]
         for set_id in ready:
             try:
                 with self._database.write() as session:
@@ -418,7 +420,7 @@ class Worker:
                 raise
             except Exception:
                 log.exception("scoring set %s could not be made the current one", set_id)
-                self._failed_switch.begin(SWITCH_AGAIN_SECONDS)
+                self._failed_switches[set_id].begin(SWITCH_AGAIN_SECONDS)
         return bool(ready)
 
 

@@ -19,11 +19,12 @@ from leaderboard.evaluations import writes as evaluations
 from leaderboard.evaluations.rules import FormField
 from leaderboard.formats import document_list
 from leaderboard.judgments import writes as queries
+from leaderboard.submissions.models import Submission
 from leaderboard.teams import writes as teams
 from leaderboard.teams.models import System, Team
 from leaderboard.teams.rules import Role
 from leaderboard.teams.writes import change_system
-from tests.support.world import World
+from tests.support.world import World, run_text
 
 
 def test_an_event_says_who_did_what_to_which_row_when(world: World) -> None:
@@ -133,9 +134,24 @@ def test_the_trail_counts_many_rows_and_writes_whole_numbers_without_a_point(wor
     world.judge("q1 0 d1 1\n")
     world.judge("q1 0 d1 2\n")
     with world.organising() as (session, campaign, _):
-        record(session, CONSOLE, "tell", campaign, beta=20.0, share=0.5)
+        record(session, CONSOLE, "tell", campaign, beta=20.0, share=0.5, team=float(world.team), to=[True, 1e300])
     with world.database.read() as session:
         page = trail(session, CONSOLE, "small", present(), filters=TrailFilters(), page=None)
     revisions = [change for row in page.rows for change in row.changes if "revision" in change.what]
     assert [(change.before, change.after) for change in revisions] == [("2", "3"), ("1", "2"), ("0", "1")]
-    assert dict(page.rows[0].facts) == {"beta": "20", "share": "0.5"}
+    facts = dict(page.rows[0].facts)
+    assert (facts["beta"], facts["share"], facts["team"]) == ("20", "0.5", "Northern lights")
+
+
+def test_the_trail_names_the_rows_whose_numbers_changed(world: World) -> None:
+    """What changed is kept as canonical JSON, where every number has a point."""
+    run, other = world.submit(), world.submit(run_text(1))
+    with world.organising() as (session, _, _):
+        moved = session.get_one(Submission, run)
+        moved.system_id = session.get_one(Submission, other).system_id
+        record(session, CONSOLE, "move", moved)
+    with world.database.read() as session:
+        page = trail(session, CONSOLE, "small", present(), filters=TrailFilters(), page=None)
+    (change,) = page.rows[0].changes
+    names = [f"System number {number} of Northern lights" for number in (0, 1)]
+    assert [change.what, change.before, change.after] == ["system", *names]

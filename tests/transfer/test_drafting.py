@@ -1,5 +1,7 @@
 """Drafts of manifests, from the files alone."""
 
+import re
+import time
 from pathlib import Path
 
 from leaderboard.transfer.drafting import draft_of
@@ -29,3 +31,17 @@ def test_judgments_with_wrong_grades_are_named_with_the_line_whatever_they_are(t
         f"few/qrels.txt: line 8: grade x is no integer: {why}",
         f"words/qrels.txt: line 2: grade relevant is no integer: {why}",
     ]
+
+
+def test_sums_beside_runs_are_read_in_time_that_grows_with_their_file(tmp_path: Path) -> None:
+    name = "b" + 50_000 * " " + "b"
+    (tmp_path / "qrels.txt").write_text("q1 0 d1 1\n")
+    for run in ("one.run", "two.run"):
+        (tmp_path / run).write_text("q1 Q0 d1 1 1.0 one\n")
+    lines = [f"{'f' * 32}  {name}", *50_000 * [" "], f"  {'0' * 32}  ./one.run \t", f"{'A' * 32} *two.run"]
+    (tmp_path / "md5sums").write_text("\n".join(lines))
+    started = time.process_time()
+    with open_tree(tmp_path) as tree:
+        draft = draft_of(tree)
+    assert time.process_time() - started < 5
+    assert re.findall('md5 = "(.*)"', draft.text) == ["0" * 32, "a" * 32]

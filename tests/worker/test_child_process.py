@@ -17,7 +17,7 @@ import sqlalchemy as sa
 from leaderboard.errors import Unavailable
 from leaderboard.evaluations.rules import Subset
 from leaderboard.submissions.rules import State
-from leaderboard.worker import messages
+from leaderboard.worker import child_process, messages
 from leaderboard.worker.child_process import ChildProcess
 from leaderboard.worker.loop import Worker
 from leaderboard.worker.messages import Failed, Job, MeasureScore, Rejected, Reply, RunScores, Settings, Unreadable
@@ -82,6 +82,13 @@ def test_a_fault_a_missing_file_and_a_death_are_told_apart(world: World, child: 
 def test_a_bound_that_leaves_no_room_is_told_at_the_start(world: World) -> None:
     with pytest.raises(Unavailable, match="job_bytes is 100,000,000 and this process alone takes"):
         ChildProcess(_settings(world, 100_000_000))
+
+
+@pytest.mark.parametrize("engine_name", ["sqlite"])
+def test_a_process_that_is_not_ready_in_time_is_given_up(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(child_process, "START_SECONDS", 0.001)
+    with pytest.raises(Unavailable, match=r"did not start: it took more than 0\.001 s"):
+        ChildProcess(_settings(world))
 
 
 @pytest.mark.parametrize("engine_name", ["sqlite"])  # whether it waits is asked of the clock

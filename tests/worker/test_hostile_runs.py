@@ -195,3 +195,15 @@ def test_a_set_that_can_not_be_made_current_ends_no_worker_and_is_tried_again_la
         wait_until(lambda: worker.step(threading.Event()), "it is tried again")
     assert sets_of(world) == [SetState.SUPERSEDED, SetState.CURRENT]
     assert world.scoring(first).state is State.SCORED
+
+
+def test_a_set_that_can_not_be_made_current_holds_up_no_other_one(world: World) -> None:
+    world.worker = WorkerHere
+    world.submit(run_text(1))
+    world.judge(QRELS, source="jury")
+    world.drain()
+    with refused(world, "scoring_set", "UPDATE", "NEW.state = 'current'"):
+        for source in (None, "jury"):  # one after the other, each with a result that its set waits for
+            world.judge(QRELS.replace("q1 0 d2 0", "q1 0 d2 1"), source=source)
+            world.drain()
+    assert sets_of(world) == [SetState.CURRENT, SetState.SUPERSEDED, SetState.BUILDING, SetState.BESIDE]
