@@ -83,7 +83,7 @@ def trial(engine: str, seconds: float, readers: int, seed: int, *, few: bool) ->
             closed = session.scalars(by_year.where(Campaign.slug == CAMPAIGN)).first()
         pages = {name: path.format(closed=closed, open=sample.evaluation) for name, path in PAGES.items()}
         evaluation = f"{CAMPAIGN}/{sample.evaluation}"
-        here.site.command("evaluation", "change", evaluation, "--daily-quota", "none")
+        here.site.command("evaluation", "change", evaluation, "--daily-quota", "none", "--total-quota", "none")
         crowd = Readers(here, pages, readers, seed)
         crowd.start()
         started = time.monotonic()
