@@ -10,19 +10,21 @@ from markupsafe import Markup
 from leaderboard.boards.reads.board import BoardPage
 from leaderboard.boards.reads.entries import Column, disambiguate
 from leaderboard.boards.reads.ranking import Show
+from leaderboard.metrics import parse
 from leaderboard.numbers import counted
 from leaderboard.progress.reads import Line, PeriodPoint, ProgressPage
 from leaderboard.results.reads.queries import Compared
-from leaderboard.statistics import LEAST_QUERIES, POWER
+from leaderboard.statistics import LEAST_QUERIES, POWER, least_queries
 from leaderboard.web.formatting import number, over, plain_figure, sentence, signed, when
 
 LEAST_P = 0.001
+OF_TWO_MEANS = ("AQWV", "MQWV")  # of misses and of false alarms: there may be fewer queries that have the first
 NAMED = 4  # systems that share something and are all named
 
 
 def init_app(app: Flask) -> None:
-    """Gives templates the filters `extreme`, `lead_rests_on`, `means_over`, `smallest_difference` and `times`."""
-    for sentences in (extreme, lead_rests_on, means_over, smallest_difference, times):
+    """Gives templates the filters named here."""
+    for sentences in (extreme, lead_rests_on, means_over, smallest_difference, times, why_no_intervals):
         app.jinja_env.filters[sentences.__name__] = sentences
 
 
@@ -90,6 +92,26 @@ def means_over(page: BoardPage) -> str:
     return f"{text}{''.join(others)}."
 
 
+def why_no_intervals(page: BoardPage) -> str:
+    """Why a board has no interval; empty where it has one, and until they are worked out.
+
+    How many queries have a relevant document is said only to those who may see single queries.
+    """
+    column, terms, most = page.ranked_by, page.terms, max(page.whole.counts, default=0)
+    if column is None or terms is None or page.whole.has_intervals or not (page.tag or page.statistics):
+        return ""
+    if page.tag:
+        return "No confidence intervals: they are worked out over all queries only."
+    least = least_queries(parse(column.name), terms.settings.metric).for_interval
+    needs, there = f"at least {least} queries", "there are at most" if terms.rounding else "there are"
+    if terms.settings.metric.no_relevant == "pfa_only" and parse(column.name).family.name in OF_TWO_MEANS:
+        needs, most = f"{needs} with a relevant document", min(most, terms.counted - terms.nothing_relevant)
+    if least > LEAST_QUERIES:
+        needs += ", because one can cost more than all others together,"
+    rest = f"; {there} {most}" if most < least else ", and values that differ"
+    return f"No confidence intervals: they take {needs} by {column.name}{rest}."
+
+
 def smallest_difference(page: BoardPage) -> str:
     """Which difference of two means these queries find, and what a smaller one takes; empty where nothing is known."""
     power = page.statistics.told if page.statistics else None
@@ -129,7 +151,7 @@ def extreme(column: Column) -> str:
 
 def best_over_periods(page: ProgressPage, kind: str = "system") -> str:
     """The best figures of the first period and of the last one, without a word on change: each period has its own
-    queries, and how much of a difference is theirs takes systems that ran unchanged in both (`statistics.linked`)."""
+    queries, and how much of a difference is theirs takes systems that ran unchanged in both (`trials.linked_years_model`)."""
     lines = page.systems if kind == "system" else page.teams
     best = []
     for period in page.periods:

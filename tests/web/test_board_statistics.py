@@ -9,7 +9,7 @@ import pytest
 from flask import Flask
 
 from leaderboard.db import Database
-from leaderboard.evaluations.rules import Opening
+from leaderboard.evaluations.rules import NoRelevant, Opening
 from tests.support.field import NOW, Field, about
 from tests.support.pages import seen, table_of
 
@@ -69,6 +69,49 @@ def test_intervals_are_drawn_on_one_scale_from_zero(app: Flask, field: Field) ->
     field.run("Birch", {"AP": HALF})
     field.refresh()
     assert drawn(app) == [("28.18", "71.82")]
+
+
+NAN = float("nan")
+COSTLY = "because one can cost more than all others together"
+OF_AQWV = {"AQWV": HALF * 2, "Pmiss": HALF[:10] + [NAN] * 30, "Pfa": [0.01, 0.02] * 20}  # of 10 queries and of 40
+
+
+DIFFER = ", and values that differ."
+
+
+@pytest.mark.parametrize(
+    ("settings", "values", "needs", "ends"),
+    [
+        ({}, {"AP": HALF[:4]}, "5 queries by AP", ("; there are 4.", "; there are at most 4.")),
+        ({}, {"AP": [1.0] * 20}, "5 queries by AP", (DIFFER, DIFFER)),
+        ({}, {"Pfa": [0.1, 0.2]}, f"25 queries, {COSTLY}, by Pfa", ("; there are 2.", "; there are at most 2.")),
+        (
+            {"beta": 999.9, "no_relevant": NoRelevant.PFA_ONLY},
+            OF_AQWV,
+            f"25 queries with a relevant document, {COSTLY}, by AQWV",
+            ("; there are 10.", DIFFER),
+        ),
+    ],
+)
+@pytest.mark.parametrize("engine_name", ["sqlite"])  # words
+def test_a_board_without_intervals_says_how_many_queries_its_measure_needs_or_else_why(
+    app: Flask,
+    database: Database,
+    settings: dict[str, Any],
+    values: dict[str, list[float]],
+    needs: str,
+    ends: tuple[str, str],
+) -> None:
+    measure, own = next(iter(values.items()))
+    field = Field(database, measures=(measure,)).campaign(**settings)
+    qrels = "".join(f"q{number} 0 d1 {int(number <= 10)}\n" for number in range(1, len(own) + 1))
+    field.evaluation(tags=[()] * len(own), qrels=qrels)
+    field.run("Alder", values)
+    assert "No confidence intervals" not in seen(app, BOARD)  # until a worker has looked for them
+    field.refresh()
+    assert f"No confidence intervals: they take at least {needs}{ends[0]}" in seen(app, BOARD)
+    field.change(details=Opening.NEVER)
+    assert f"No confidence intervals: they take at least {needs}{ends[1]}" in seen(app, BOARD)
 
 
 @pytest.mark.parametrize("asked", ["?show=all", "?tag=law"])

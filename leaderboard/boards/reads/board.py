@@ -21,7 +21,6 @@ from leaderboard.evaluations.reads import find_evaluation_and_set, form_fields
 from leaderboard.frozen import frozen
 from leaderboard.metrics import Bools, Floats, parse, query_order
 from leaderboard.results.reads.run import figure_over, load_vectors
-from leaderboard.statistics import least_queries
 from leaderboard.submissions.reads.run_arrays import Wanted, load_figures, load_runs
 from leaderboard.submissions.reads.selection import has_choice, on_boards
 from leaderboard.submissions.reads.status import BoardAnswers, board_answers
@@ -176,14 +175,6 @@ class BoardPage:
     def some_may_not_be_best(self) -> bool:
         """Whether rank sets tell anybody apart from the best; where they do not, no row is picked out."""
         return any(row.may_be_best is False for row in self.rows)
-
-    @property
-    def least_for_intervals(self) -> int | None:
-        """How many queries an interval needs, where the figures that rank are over fewer; else None."""
-        if self.ranked_by is None or self.terms is None:
-            return None
-        least = least_queries(parse(self.ranked_by.name), self.terms.settings.metric).for_interval
-        return least if 0 < max(self.whole.counts, default=0) < least else None
 
     @property
     def not_over_tag(self) -> tuple[str, ...]:
