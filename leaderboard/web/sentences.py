@@ -151,7 +151,7 @@ def extreme(column: Column) -> str:
 
 def best_over_periods(page: ProgressPage, kind: str = "system") -> str:
     """The best figures of the first period and of the last one, without a word on change: each period has its own
-    queries, and how much of a difference is theirs takes systems that ran unchanged in both (`trials.linked_years_model`)."""
+    queries, and how much of a difference is theirs takes systems that ran unchanged in both (docs/statistics.md)."""
     lines = page.systems if kind == "system" else page.teams
     best = []
     for period in page.periods:
