@@ -9,9 +9,10 @@ from pathlib import PurePosixPath
 from flask import Flask, Response, current_app, g, make_response, render_template, request
 from flask.typing import ResponseReturnValue
 from flask_wtf.csrf import CSRFError
-from werkzeug.exceptions import HTTPException, MethodNotAllowed
+from werkzeug.exceptions import HTTPException, MethodNotAllowed, RequestEntityTooLarge
 
 from leaderboard.errors import LeaderboardError, Unavailable
+from leaderboard.numbers import size
 from leaderboard.web.exports import FORMATS
 
 log = logging.getLogger(__name__)
@@ -114,6 +115,8 @@ def _http(error: HTTPException) -> ResponseReturnValue:
         answer = make_response(page(error.code, f"This address takes {' or '.join(methods)}."))
         answer.headers["Allow"] = ", ".join(methods)
         return answer
+    if isinstance(error, RequestEntityTooLarge) and (most := request.max_content_length):
+        return page(error.code, f"At most {size(most)} are read here. {WORDS[error.code][1]}")
     return page(error.code)
 
 

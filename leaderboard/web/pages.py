@@ -39,7 +39,7 @@ def show(name: str) -> ResponseReturnValue:
     if name not in listed:
         return redirect(url_for("measures.show", name=family_of(name).name))
     formula = Markup(listed[name].reference.mathml)  # noqa: S704  # made of our own registry's text, and escaped
-    return render_template("measures/show.html", family=listed[name], formula=formula)
+    return render_template("measures/show.html", family=listed[name], formula=formula, names=list(listed))
 
 
 documents = Blueprint("documents", __name__)

@@ -1,5 +1,7 @@
 """The measure reference, from the registry."""
 
+import re
+
 import pytest
 
 from leaderboard.metrics import agreements, families
@@ -12,11 +14,15 @@ def test_every_measure_is_in_the_list(visitor: Reader) -> None:
 
 
 def test_every_measure_has_a_page_with_everything_that_is_said_of_it(visitor: Reader) -> None:
-    for each in (*families(), *agreements()):
+    names = [each.name for each in (*families(), *agreements())]
+    for before, each, after in zip(["", *names], (*families(), *agreements()), [*names[1:], ""], strict=False):
         page = visitor.get(f"/measures/{each.name}")
         for heading, text in each.reference.sections.items():
             assert text, f"{each.name}: {heading}"
             assert heading == "Formula" or f"<dt>{heading}</dt>" in page
+        assert re.findall(r">(← [^<]+|[^<]+ →)</a>", page) == [f"← {before}"] * bool(before) + [f"{after} →"] * bool(
+            after
+        )
 
 
 @pytest.mark.parametrize("name", ["Nonsense", "ndcg_cut"])

@@ -138,6 +138,7 @@ def test_an_answer_to_what_was_not_read_to_its_end_says_that_the_connection_clos
         answer = b"".join(iter(lambda: client.recv(4096), b""))  # until the site ends it
     assert answer.startswith(b"HTTP/1.1 %d " % status)
     assert b"\r\nConnection: close\r\n" in answer
+    assert (b"At most 64 KiB are read here." in answer) is (status == 413)
 
 
 def test_a_sender_who_goes_on_after_the_answer_is_left_no_connection_that_gunicorn_would_read(
