@@ -46,8 +46,8 @@ from leaderboard.metrics.measure import NEEDED, Need
 from leaderboard.moments import moment_in_words
 from leaderboard.numbers import counted
 from leaderboard.submissions.models import Participation, Submission
-from leaderboard.submissions.reads.selection import ITS_TEAMS_PART, with_current_scoring
-from leaderboard.submissions.rules import SetState, State, SystemKind
+from leaderboard.submissions.reads.selection import ITS_TEAMS_PART, scored_runs, with_current_scoring
+from leaderboard.submissions.rules import RunChoice, ScoredRun, SetState, State, SystemKind, selected_runs
 from leaderboard.teams.models import System
 from leaderboard.worker.models import Scoring, ScoringSet
 from leaderboard.worker.reads import IS_CURRENT, current_set, newest_revision, note_current_set, standing_set
@@ -528,7 +528,7 @@ def effects(
         if before.ranked_by != after.ranked_by:
             places = [_places(own, actor, row.evaluation, now) for own, row in ((committed, before), (session, after))]
             other_source = before.evaluation.official_source != after.evaluation.official_source
-            lines += _moved(after.evaluation.title, *places, always=other_source)  # the figures are others too
+            lines += _moved(after.evaluation.title, places, always=other_source)  # the figures are others too
         if before.fields != after.fields:
             lines += _answers_shown(session, before, after)
     return tuple(lines)
@@ -611,28 +611,39 @@ def _opened(session: Session, before: _State, after: _State) -> Iterator[str]:
             yield f"{title} takes runs again, although these could be read: {revealed_in_words(revealed)}."
 
 
-def _places(session: Session, actor: access.Actor, evaluation: Evaluation, now: datetime) -> Places:
+def _places(session: Session, actor: access.Actor, evaluation: Evaluation, now: datetime) -> Places | None:
+    """Without ranks, and of the reader's teams only, while the board is closed to them; None where that follows from
+    means which they do not see."""
     current = standing_set(session, evaluation.id, evaluation.official_source)
     if current is None:
         return {}
     by, disclosure = column(current.primary_measure), Disclosure(actor, evaluation, current, now)
-    if not disclosure.sees(access.Content.RESULTS, own=False):
-        return {}
-    entries = load_entries(session, [disclosure], [by.name])
-    selected = choose(entries, Show(evaluation.campaign.run_choice.value), by)
-    rank = ranks(selected, by)
+    choice, rank, selected = evaluation.campaign.run_choice, dict[int, int](), list[ScoredRun]()
+    if disclosure.sees(access.Content.RESULTS, own=True):
+        entries = choose(load_entries(session, [disclosure], [by.name]), Show(choice.value), by)
+        rank = ranks(entries, by) if disclosure.sees(access.Content.RESULTS, own=False) else {}
+        selected += entries
+    elif choice is RunChoice.BEST:
+        return None
+    else:
+        own = scored_runs(session, Submission.team_id.in_(actor.teams), of_sets=ScoringSet.id == current.id)
+        selected += selected_runs(own.get(current.id, ()), choice, lambda _: None, "none")
     return {(run.system_id, run.late): (run.submission_id, rank.get(run.submission_id)) for run in selected}
 
 
-def _moved(title: str, before: Places, after: Places, *, always: bool) -> Iterator[str]:
+def _moved(title: str, places: Sequence[Places | None], *, always: bool) -> Iterator[str]:
+    before, after = (each or {} for each in places)
     both, none = before.keys() | after.keys(), (0, None)
-    systems = len({system for system, _ in both})
+    systems = counted(len({system for system, _ in both}), "system")
     other_runs, moved = (
         {key[0] for key in both if before.get(key, none)[part] != after.get(key, none)[part]} for part in (0, 1)
     )
-    if moved or other_runs or (always and both):
-        moved_of = f"{len(moved):,} of {counted(systems, 'system')}"
-        yield f"{title}: {moved_of} change rank; another run is shown for {len(other_runs):,}."
+    if None in places:
+        yield f"{title}: which run stands follows from means that you do not see yet."
+    elif not any(rank for _, rank in (*before.values(), *after.values())) and other_runs:
+        yield f"{title}: another run is shown for {len(other_runs):,} of {systems}."
+    elif moved or other_runs or (always and both):
+        yield f"{title}: {len(moved):,} of {systems} change rank; another run is shown for {len(other_runs):,}."
 
 
 def _answers_shown(session: Session, before: _State, after: _State) -> Iterator[str]:
@@ -725,7 +736,7 @@ def _points(session: Session, evaluation: Evaluation, now: datetime) -> Iterator
         ("Who knows of it", Mend.SETTINGS, _knowledge(session, evaluation)),
         ("What is public", Mend.SETTINGS, _openings(evaluation, now)),
         ("Quotas", Mend.SETTINGS, _quotas(evaluation)),
-        ("Documents", Mend.FORM, _document_list(evaluation)),
+        ("Documents", Mend.FORM, _document_list(session, evaluation, revision)),
         ("Baselines", Mend.SYSTEMS, _baselines(session, evaluation)),
         ("Words", Mend.CAMPAIGN, _words(evaluation)),
     ):
@@ -788,11 +799,15 @@ def _measures(session: Session, evaluation: Evaluation, revision: JudgmentRevisi
 
 def _dates(session: Session, evaluation: Evaluation, now: datetime) -> Points:
     takes_runs = phase_of(evaluation, now) in TAKES_RUNS
+    counts = sa.select(sa.func.count(), sa.func.count(Submission.imported_at))
+    runs, imported = session.execute(counts.where(Submission.evaluation_id == evaluation.id)).one()
     waiting = [name for name in ("results", "details", "texts") if getattr(evaluation, name) is Opening.CLOSED]
     start, end = (moment and moment_in_words(moment) for moment in (evaluation.opens_at, evaluation.closes_at))
-    if end is None and waiting:
+    if end is None and 0 < runs == imported:
+        yield TO_DO, "Its runs were brought in, and it takes new ones without end: give it the dates that it had."
+    elif end is None and waiting:
         yield LOOK, f"It never closes, so what is to open when it closes stays closed: {', '.join(waiting)}."
-    elif not takes_runs and not exists(session, Submission.evaluation_id == evaluation.id):
+    elif not takes_runs and not runs:
         yield TO_DO, f"It closed on {end}. No run ever came: give it dates to come."
     if takes_runs and (revealed := revealed_in_words(once_revealed(session, evaluation))):
         yield LOOK, f"It takes runs again, and ranks them, although everybody could read before: {revealed}."
@@ -802,17 +817,17 @@ def _dates(session: Session, evaluation: Evaluation, now: datetime) -> Points:
 
 def _knowledge(session: Session, evaluation: Evaluation) -> Points:
     """Who knows of it."""
-    visibility = evaluation.campaign.visibility
+    visibility, own = evaluation.campaign.visibility, CampaignTeam.campaign_id == evaluation.campaign_id
     if evaluation.draft:
         yield TO_DO, "It is a draft: for everybody but organisers it is not there."
     elif visibility is Visibility.DRAFT:
         yield TO_DO, "Its campaign is a draft: for everybody but organisers it is not there.", Mend.CAMPAIGN
     elif visibility is Visibility.PUBLIC:
         yield DONE, "Everybody."
-    elif exists(session, CampaignTeam.campaign_id == evaluation.campaign_id):
-        yield DONE, "Members of the teams that are let in: the campaign is private."
     else:
-        yield TO_DO, "The campaign is private, and no team is let in.", Mend.ORGANISERS
+        teams = session.scalar(sa.select(sa.func.count()).where(own)) or 0
+        words = f"The campaign is private: {counted(teams, 'team')} let in."
+        yield DONE if teams else TO_DO, words, Mend.ORGANISERS
 
 
 def _openings(evaluation: Evaluation, now: datetime) -> Points:
@@ -839,23 +854,26 @@ def _quotas(evaluation: Evaluation) -> Points:
     yield DONE, f"A team submits {' and '.join(bounds)} at most."
 
 
-def _document_list(evaluation: Evaluation) -> Points:
+def _document_list(session: Session, evaluation: Evaluation, revision: JudgmentRevision | None) -> Points:
     """Whether the list of documents can be the collection's: by its length, since each look at a page asks."""
     listed, documents = file_rules(evaluation).documents, evaluation.documents
     if not listed:
         return
-    has = f"The list of documents has {counted(listed, 'document')}"
+    has, rejected = f"The list of documents has {counted(listed, 'document')}", "Runs that name others are rejected."
     if documents not in (None, listed):
-        yield TO_DO, f"{has}, and the collection {documents:,} (N_total). Runs that name others are rejected."
+        yield TO_DO, f"{has}, and the collection {documents:,} (N_total). {rejected}"
+    if documents is None and revision is not None:
+        different = sa.select(sa.func.count(sa.distinct(Judgment.document)))
+        if (judged := session.scalar(different.where(Judgment.revision_id == revision.id)) or 0) > listed:
+            yield TO_DO, f"{has}, and {judged:,} are judged. {rejected}"
     yield DONE, f"{has}."
 
 
 def _baselines(session: Session, evaluation: Evaluation) -> Points:
-    if exists(session, _is_baseline_of(evaluation), Submission.withdrawn_at.is_(None)):
-        yield DONE, "There is one."
-    else:
-        words = "No baseline yet: participants see better where they stand beside one. Mark a system with runs as one."
-        yield LOOK, words
+    systems = sa.select(sa.func.count(sa.distinct(System.id))).where(_is_baseline_of(evaluation))
+    words = "No baseline yet: participants see better where they stand beside one. Mark a system with runs as one."
+    count = session.scalar(systems.where(Submission.withdrawn_at.is_(None)))
+    yield (DONE, f"{counted(count, 'baseline')}.") if count else (LOOK, words)
 
 
 def _words(evaluation: Evaluation) -> Points:

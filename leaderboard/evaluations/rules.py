@@ -28,7 +28,7 @@ from typing import Any, Literal, Protocol
 from leaderboard.errors import InvalidFields
 from leaderboard.metrics import Measure, Setting, parse
 from leaderboard.metrics.measure import Need
-from leaderboard.moments import moment_in_words
+from leaderboard.moments import exact_moment_in_words, moment_in_words
 from leaderboard.numbers import read_number
 
 LONGEST_GRACE = 24 * 3600  # seconds; migration 0001 has it too
@@ -94,7 +94,13 @@ def refusal(evaluation: Dates, begun_at: datetime, received_at: datetime) -> str
         return f"{evaluation.title} takes runs from {moment_in_words(evaluation.opens_at)} on."
     if evaluation.closes_at is None or evaluation.late_allowed or not is_late(evaluation, begun_at, received_at):
         return None
-    return f"{evaluation.title} closed on {moment_in_words(evaluation.closes_at)}; it takes no late runs."
+    closed = f"{evaluation.title} closed on {moment_in_words(evaluation.closes_at)}"
+    if begun_at < evaluation.closes_at:
+        closed += (
+            f" and waited {evaluation.grace_seconds} s for files on their way. The last byte of this one came on "
+            f"{exact_moment_in_words(received_at)}"
+        )
+    return f"{closed}; it takes no late runs."
 
 
 def teams_may_change(evaluation: Dates, now: datetime) -> bool:
@@ -257,6 +263,7 @@ class ScoringSettings:
 Answer = str | float | bool
 
 MOST_FIELDS = 40
+MOST_EXACT = 2**53  # from here on a number has no digits of its own for each whole one
 LONGEST_ANSWER = 1000  # characters
 MOST_CHOICES = 50
 # What forms, programs and commands call the parts of every submission: a field of one of these names would be another.
@@ -328,7 +335,13 @@ class FormField:
     @property
     def how(self) -> str:
         """How to answer it."""
-        return HOW[self.kind].format(", ".join(self.choices))
+        return HOW[self.kind].format(self.choices_in_words)
+
+    @property
+    def choices_in_words(self) -> str:
+        """Its choices, told apart where they hold commas or quotes themselves."""
+        apart = any(set(choice) & set(",;\"'“”") for choice in self.choices)
+        return ", ".join(f"“{choice}”" if apart else choice for choice in self.choices)
 
     def reads(self, key: str) -> bool:
         """Whether this entry of a run's own metadata is its answer: capitals don't matter."""
@@ -509,4 +522,5 @@ def as_written(answer: Answer) -> Answer | int:
     >>> as_written(7.0), as_written(12.5), as_written("7.0")
     (7, 12.5, '7.0')
     """
-    return int(answer) if isinstance(answer, float) and answer.is_integer() else answer
+    whole = isinstance(answer, float) and answer.is_integer() and abs(answer) <= MOST_EXACT
+    return int(answer) if whole else answer

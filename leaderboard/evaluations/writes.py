@@ -131,8 +131,8 @@ def set_field(session: Session, actor: Actor, evaluation: Evaluation, values: Ma
     after = FormField.from_json(checked(FormFieldSettings, {**settings, **values}).model_dump())
     wrong: dict[str, list[str]] = {}
     others = [own for own in fields.values() if own.key != after.key and own.asked and after.asked]
-    if after.label.casefold() in {own.label.casefold() for own in others}:
-        wrong["label"] = ["another field has this label; take another one"]
+    if alike := [own.key for own in others if own.label.casefold() == after.label.casefold()]:
+        wrong["label"] = [f"{alike[0]!r} has this label; take another one"]
     if before is None and len(fields) >= MOST_FIELDS:
         wrong["key"] = [f"a form has at most {MOST_FIELDS} fields"]
     other = [part for part in ("kind", "header") if before and getattr(before, part) != getattr(after, part)]

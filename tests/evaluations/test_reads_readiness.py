@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
+import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import CONSOLE, VISITOR
@@ -17,10 +18,12 @@ from leaderboard.evaluations import writes as evaluations
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads import Mend, Point, Urgency, left_to_do, readiness
 from leaderboard.evaluations.rules import Opening, Split
-from leaderboard.formats import QueryRow, read_judgments
+from leaderboard.formats import QueryRow, document_list, read_judgments
 from leaderboard.judgments import writes as judgments
 from leaderboard.judgments.rules import JudgmentFiles
+from leaderboard.submissions.models import Submission
 from leaderboard.submissions.rules import SystemKind
+from leaderboard.teams import writes as teams
 from tests.support.field import DAY, NOW, Field
 
 pytestmark = pytest.mark.parametrize("engine_name", ["sqlite"])  # no statement here is another one on the other
@@ -80,9 +83,8 @@ def test_an_evaluation_in_order_has_nothing_left_to_do(field: Field) -> None:
     field.change(closes_at=NOW + DAY, daily_quota=5)
     every = points(field)
     assert not [point for own in every.values() for point in own if point.urgency is Urgency.TO_DO]
-    assert every["Baselines"][0].urgency is Urgency.DONE
-    assert [every[about][0].words for about in ("Queries", "Quotas", "Judgments")] == [
-        "4 queries.", "A team submits 5 a day at most.", "10 judgments.",
+    assert [every[about][0].words for about in ("Baselines", "Queries", "Quotas", "Judgments")] == [
+        "1 baseline.", "4 queries.", "A team submits 5 a day at most.", "10 judgments.",
     ]  # fmt: skip
 
 
@@ -101,6 +103,33 @@ def test_what_may_be_meant_so_is_worth_a_look(field: Field, columns: dict[str, o
     field.change(**columns)
     point = points(field)[about][0]
     assert (point.urgency, word in point.words) == (Urgency.LOOK, True)
+
+
+def test_runs_that_were_brought_in_need_the_dates_that_the_evaluation_had(field: Field) -> None:
+    field.change(closes_at=None)
+    runs = [field.run(name, {"AP": [0.5] * 4}) for name in ("Alder", "Birch")]
+    for number, urgency in ((runs[:1], Urgency.LOOK), (runs, Urgency.TO_DO)):
+        with field.database.write() as session:
+            session.execute(sa.update(Submission).where(Submission.id.in_(number)).values(imported_at=NOW))
+        [dates] = points(field)["Dates"]
+        assert (dates.urgency, "brought in" in dates.words) == (urgency, urgency is Urgency.TO_DO)
+
+
+def test_a_list_of_documents_that_is_shorter_than_the_collection_or_what_is_judged_is_to_be_mended(
+    field: Field,
+) -> None:
+    """Judged are d1 to d4."""
+    for listed, documents, left in (
+        (3, None, "and 4 are judged"),
+        (3, 4, "and the collection 4 (N_total)"),
+        (4, 4, ""),
+    ):
+        with organising(field) as (session, _, evaluation):
+            evaluation.documents = documents
+            ids = "".join(f"d{number}\n" for number in range(1, listed + 1))
+            evaluations.set_documents(session, CONSOLE, evaluation, document_list(io.BytesIO(ids.encode())))
+        [point] = points(field)["Documents"]
+        assert (point.urgency is Urgency.TO_DO, left in point.words) == (bool(left), True)
 
 
 def test_queries_without_judgments_and_without_relevant_documents_are_counted(field: Field) -> None:
@@ -123,5 +152,8 @@ def test_a_private_campaign_without_teams_is_known_to_nobody(field: Field) -> No
         news.visibility = Visibility.PRIVATE
     point = points(field)["Who knows of it"][0]
     assert (point.urgency, point.mend) == (Urgency.TO_DO, Mend.ORGANISERS)
+    with organising(field) as (session, news, _):
+        campaigns.let_team_in(session, CONSOLE, news, teams.create_team(session, CONSOLE, "Meadow"))
+    assert points(field)["Who knows of it"][0].words == "The campaign is private: 1 team let in."
     with field.database.read() as session, pytest.raises(NotFound):  # nor is the list there for others
         readiness(session, VISITOR, "news", "2026", NOW)

@@ -39,6 +39,15 @@ def test_a_run_is_refused_before_opening_and_after_closing_unless_late_ones_are_
     assert refusal(Held(late_allowed=True), early, early) is not None
 
 
+def test_a_run_whose_last_byte_comes_after_the_grace_is_refused_with_the_moment_it_came() -> None:
+    assert refusal(Held(), CLOSES - SECOND, OVER - INSTANT) is None
+    assert refusal(Held(), CLOSES - SECOND, CLOSES + 75 * SECOND) == (
+        "News 2026 closed on 30 Jun 2026, 12:00 UTC and waited 60 s for files on their way. The last byte of this one "
+        "came on 30 Jun 2026, 12:01:15 UTC; it takes no late runs."
+    )
+    assert refusal(Held(late_allowed=True), CLOSES - SECOND, CLOSES + 75 * SECOND) is None
+
+
 @pytest.mark.parametrize(
     ("grace", "begun", "received", "late"),
     [

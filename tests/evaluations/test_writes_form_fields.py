@@ -16,7 +16,7 @@ from leaderboard.errors import InvalidFields, NotAllowed, NotFound
 from leaderboard.evaluations import writes
 from leaderboard.evaluations.models import Acceptance, Agreement, Evaluation
 from leaderboard.evaluations.reads import collection_list, file_rules, form_fields, organised_form, standing_agreements
-from leaderboard.evaluations.rules import FieldKind, FormField, ShownTo, answers_of
+from leaderboard.evaluations.rules import FieldKind, FormField, ShownTo, answers_of, as_written
 from leaderboard.formats import FileRules, document_list
 from leaderboard.judgments.reads import doubts_about
 from leaderboard.submissions.models import Submission
@@ -126,7 +126,7 @@ def test_a_definition_that_cannot_be_is_refused_by_its_parts(world: World) -> No
         assert wrong(world, lambda field=field: ask(world, field)).keys() == parts
     # Of two fields with one label that which is retired is in nobody's way.
     ask(world, dataclasses.replace(REMARK, key="older", asked=False), dataclasses.replace(REMARK, key="newer"))
-    assert wrong(world, lambda: ask(world, REMARK), match="another field has this label")
+    assert wrong(world, lambda: ask(world, REMARK), match="'newer' has this label")
 
 
 def test_what_a_file_says_in_answer_to_a_field_is_refused_where_the_form_would_refuse_it(world: World) -> None:
@@ -264,3 +264,13 @@ def test_the_trail_tells_which_part_of_a_field_or_a_rule_changed(world: World) -
             "terms: title: Terms > Terms of use",
         ],
     ]
+
+
+def test_choices_that_hold_commas_or_quotes_are_told_apart() -> None:
+    odd = dataclasses.replace(MODEL, choices=("small, big", '"x"', "=1+1"))
+    assert (MODEL.choices_in_words, odd.choices_in_words) == ("sparse, dense", '“small, big”, “"x"”, “=1+1”')
+
+
+def test_a_number_is_written_whole_as_far_as_its_digits_are_its_own() -> None:
+    assert [as_written(number) for number in (7.0, 2.0**53, 1e300)] == [7, 2**53, 1e300]
+    assert isinstance(as_written(1e300), float)

@@ -183,10 +183,13 @@ def test_a_page_awaits_the_scores_and_then_their_intervals(database: Database) -
     assert of(field, run).figures[0].low is not None
 
 
-def test_where_nothing_stands_it_is_told_why(field: Field) -> None:
+def test_where_nothing_stands_it_is_told_whether_its_team_or_the_organisers_took_the_run_away(field: Field) -> None:
     stood, other = (field.run("Alder", {"AP": [mean] * 4}) for mean in (0.9, 0.7))
     assert (of(field, other).empty_because, of(field, stood).empty_because) == ("", "")
     with field.database.write() as session:
         submissions.hide_run(session, CONSOLE, session.get_one(Submission, stood), Ruling.DISQUALIFIED, "by hand")
-    assert of(field, other).standing is None
-    assert of(field, other).empty_because.startswith("was withdrawn")
+    assert (of(field, other).standing, of(field, other).empty_because) == (None, "was taken off by the organisers")
+    gone, other = (field.run("Birch", {"AP": [mean] * 4}) for mean in (0.9, 0.7))
+    with field.database.write() as session:
+        submissions.withdraw(session, field.member("Team Birch"), session.get_one(Submission, gone), now=NOW)
+    assert (of(field, other).standing, of(field, other).empty_because) == (None, "was withdrawn after closing")

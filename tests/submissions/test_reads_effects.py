@@ -8,7 +8,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard.access import CONSOLE, VISITOR
+from leaderboard.access import CONSOLE, VISITOR, Actor
 from leaderboard.audit.models import Event
 from leaderboard.audit.writes import present
 from leaderboard.boards.reads.board import board
@@ -21,6 +21,7 @@ from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads import Urgency, effects, readiness
 from leaderboard.evaluations.rules import FieldKind, FormField, Opening, ShownTo, Split
 from leaderboard.judgments import writes as queries
+from leaderboard.submissions.models import Submission
 from leaderboard.submissions.rules import Designation, RunChoice, SetState, State
 from leaderboard.teams.models import Team
 from leaderboard.worker import writes as scoring_sets
@@ -32,14 +33,16 @@ REVEALED = "results by query, which reveal judgments; the judgments themselves"
 AGAIN = "takes runs again, although these could be read"
 
 
-def does(field: Field, change: Callable[[Session, Campaign, Evaluation], object]) -> tuple[str, ...]:
-    """Makes a change; what it does at once."""
+def does(
+    field: Field, change: Callable[[Session, Campaign, Evaluation], object], actor: Actor = CONSOLE
+) -> tuple[str, ...]:
+    """Makes a change; what it does at once, as that actor is told."""
     with field.database.write() as session, field.database.read() as committed:
         evaluation = session.scalars(sa.select(Evaluation).order_by(Evaluation.id)).first()
         assert evaluation is not None
         change(session, evaluation.campaign, evaluation)
         own = Evaluation.campaign_id == evaluation.campaign_id
-        return effects(session, committed, CONSOLE, own, present())
+        return effects(session, committed, actor, own, present())
 
 
 def changed(field: Field, **changes: Any) -> tuple[str, ...]:
@@ -226,6 +229,28 @@ def test_another_rule_of_which_run_stands_names_the_boards_and_how_many_systems_
     for value in (0.1, 0.2):
         field.run("Alder", {"AP": [value] * 4}, received_at=present())
     assert choosing(RunChoice.BEST) == others  # in time and late, but one system
+
+
+def test_while_the_board_is_closed_a_team_is_told_of_its_own_runs_that_stand(field: Field) -> None:
+    field.change(closes_at=present() + DAY, results=Opening.CLOSED)
+    first, second = (field.run("Alder", {"AP": [mean] * 4}) for mean in (0.5, 0.8))
+    field.run("Birch", {"AP": [0.6] * 4})
+
+    def chosen(run: int, rule: RunChoice = RunChoice.PRIMARY) -> tuple[str, ...]:
+        def choose(session: Session, campaign: Campaign, _: Evaluation) -> None:
+            campaign.run_choice = rule
+            session.get_one(Submission, first).chosen_at = session.get_one(Submission, second).chosen_at = None
+            session.get_one(Submission, run).chosen_at = present()
+
+        return does(field, choose, field.member("Team Alder"))
+
+    told = ("The year 2026: another run is shown for 1 of 1 system.",)
+    assert (chosen(second), chosen(first)) == (told, told)
+    field.change(own_results=False)
+    assert (chosen(second), chosen(first)) == (told, told)
+    assert chosen(first, RunChoice.BEST) == (
+        "The year 2026: which run stands follows from means that you do not see yet.",
+    )
 
 
 def test_another_primary_measure_ranks_every_board_at_once_and_scores_nothing(field: Field) -> None:

@@ -66,7 +66,7 @@ def test_a_decision_that_changes_the_board_is_confirmed(
         refused = ada.post(f"{own}/{act}", 400)
         assert refused["fields"]["confirm"] == [
             "The run leaves every board for good.",
-            "Harbour 2025: 0 of 2 systems change rank; another run is shown for 1.",
+            "Harbour 2025: another run is shown for 1 of 2 systems.",
         ]  # fmt: skip
         assert ada.ask(own) == before
         assert ada.post(f"{own}/{act}", confirm=True) != before

@@ -113,6 +113,7 @@ def test_judgments_are_written_only_after_the_yes_and_as_the_preview_said(organi
     assert "1 added, 3 removed, 1 from grade 1 to 0" in shown.text
     assert "1 query has no judgment in the file: " in shown.text
     assert "1 query has nothing relevant: " in shown.text
+    assert "1 judgment has a grade below 0: never relevant" in shown.text
     assert revisions(world) == [(1, "assessors", 6)]
     assert organiser.post(f"{JUDGMENTS}/import", **fields_of(shown.text)).location == JUDGMENTS
     assert revisions(world) == [(1, "assessors", 6), (2, "assessors", 4)]

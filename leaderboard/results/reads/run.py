@@ -24,6 +24,8 @@ from leaderboard.evaluations.rules import Judging, NoRelevant, ScoringSettings, 
 from leaderboard.frozen import frozen
 from leaderboard.metrics import Columns, Floats, Ints, Measure
 from leaderboard.metrics.families.detection import AQWV, MQWV, columns_from_values
+from leaderboard.submissions.models import Submission
+from leaderboard.submissions.reads.selection import holders_against
 from leaderboard.submissions.reads.status import ScoredSubmission, find_scored, label_of
 from leaderboard.worker.models import Score, Scoring, ScoringSet
 
@@ -160,7 +162,6 @@ def takes_highest_grade(measure: Measure) -> bool:
 
 PAGE = 500  # queries
 ROUNDING = 1e-12
-EMPTY = "was withdrawn after closing or taken off by the organisers"
 
 
 @frozen
@@ -294,7 +295,7 @@ def results(
         nothing_relevant=_nothing_relevant(session, scoring_set, judged) if details else None,
         not_judged=tuple(query for query in missing if query in scoring.unjudged) if details else None,
         standing=standing,
-        empty_because="" if standing else EMPTY,
+        empty_because="" if standing else _why_empty(session, run),
         compared_with=len(others),
     )
 
@@ -315,6 +316,13 @@ def _figures(
         else table.NO_FIGURE
         for each in columns
     )
+
+
+def _why_empty(session: Session, run: Submission) -> str:
+    """What became of the run that stood for the run's system, of those that hold their place though they are gone."""
+    rulings = {holder.ruling is not None for holder in holders_against(session, run)}
+    words = {False: "was withdrawn after closing", True: "was taken off by the organisers"}
+    return " or ".join(words[ruled] for ruled in sorted(rulings))
 
 
 def _scores(session: Session, scored: ScoredSubmission) -> dict[str, Score]:
