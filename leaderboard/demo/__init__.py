@@ -139,7 +139,7 @@ def load_accounts(session: Session, accounts: tuple[Account, ...], new: Mapping[
                 add_organiser(session, CONSOLE, campaign, user)
 
 
-def load_campaign(session: Session, plan: CampaignPlan) -> Campaign:
+def load_campaign(session: Session, plan: CampaignPlan) -> None:
     """The campaign with its teams, systems, evaluations, queries and judgments; no run yet."""
     for team in plan.teams:
         _load_team(session, team)
@@ -150,16 +150,13 @@ def load_campaign(session: Session, plan: CampaignPlan) -> Campaign:
     for evaluation in plan.evaluations:
         if evaluation.slug not in there:
             _load_evaluation(session, campaign, evaluation)
-    return campaign
 
 
-def submit_runs(database: Database, store: RunStore, plan: CampaignPlan) -> int:
-    """Submits the missing runs, oldest first, each in a transaction of its own; returns how many."""
-    return sum(
-        _submit(database, store, (plan.slug, evaluation.slug), run)
-        for evaluation in plan.evaluations
-        for run in sorted(evaluation.runs, key=attrgetter("after_opening"))
-    )
+def submit_runs(database: Database, store: RunStore, plan: CampaignPlan) -> None:
+    """Submits the missing runs, oldest first, each in a transaction of its own."""
+    for evaluation in plan.evaluations:
+        for run in sorted(evaluation.runs, key=attrgetter("after_opening")):
+            _submit(database, store, (plan.slug, evaluation.slug), run)
 
 
 def _load_team(session: Session, plan: Table) -> None:
@@ -181,23 +178,18 @@ def _load_evaluation(session: Session, campaign: Campaign, plan: EvaluationPlan)
         set_rules(session, CONSOLE, evaluation, **plan.file_rules)
 
 
-def _submit(database: Database, store: RunStore, slugs: tuple[str, str], run: RunPlan) -> bool:
+def _submit(database: Database, store: RunStore, slugs: tuple[str, str], run: RunPlan) -> None:
     with database.read() as session:
         evaluation, team = find_evaluation(session, CONSOLE, *slugs), find_team(session, run.team)
         own = Submission.evaluation_id == evaluation.id, Submission.team_id == team.id
         if exists(session, *own, Submission.label == run.label):
-            return False
+            return
     upload = store.receive(io.BytesIO(run.content()), run.filename)
     with database.write() as session:
-        evaluation, team = find_evaluation(session, CONSOLE, *slugs), find_team(session, run.team)
-        settings = {
-            "label": run.label,
-            "received_at": evaluation.opens_at and evaluation.opens_at + run.after_opening,
-            **run.settings,
-        }
-        system = find_system(session, run.team, run.system)
-        submit(session, CONSOLE, evaluation, team, system=system, upload=upload, **settings)
-    return True
+        evaluation, system = find_evaluation(session, CONSOLE, *slugs), find_system(session, run.team, run.system)
+        received_at = evaluation.opens_at and evaluation.opens_at + run.after_opening
+        settings = {"label": run.label, "received_at": received_at, **run.settings}
+        submit(session, CONSOLE, evaluation, system.team, system=system, upload=upload, **settings)
 
 
 TEAM = {
@@ -208,7 +200,6 @@ TEAM = {
 # Over and done, so that no board asks for runs and every query can be looked at.
 OPENED = datetime(2025, 1, 1, tzinfo=UTC)
 CLOSED = {"period": "2025", "opens_at": OPENED, "closes_at": OPENED + timedelta(days=1)}
-FILES = ("slug", "queries", "judgments", "runs")
 
 
 def worked_examples() -> tuple[CampaignPlan, ...]:
@@ -222,25 +213,25 @@ def _read_campaign(path: Path) -> CampaignPlan:
     campaign, evaluations = document["campaign"], document["evaluation"]
     names = dict.fromkeys(run["system"] for evaluation in evaluations for run in evaluation["runs"])
     return CampaignPlan(
-        slug=campaign["slug"],
-        settings={name: value for name, value in campaign.items() if name != "slug"},
+        slug=campaign.pop("slug"),
+        settings=campaign,
         teams=[{**TEAM, "system": [{"slug": slug_of(name), "name": name} for name in names]}],
         evaluations=tuple(_evaluation(path.parent, evaluation) for evaluation in evaluations),
     )
 
 
-def _evaluation(files: Path, table: Mapping[str, Any]) -> EvaluationPlan:
-    queries = read_queries(files / table["queries"])
+def _evaluation(files: Path, table: dict[str, Any]) -> EvaluationPlan:
+    queries = read_queries(files / table.pop("queries"))
     return EvaluationPlan(
-        slug=table["slug"],
-        settings=CLOSED | {name: table[name] for name in table if name not in FILES},
+        slug=table.pop("slug"),
         queries=queries,
-        judgments=read_judgments(files / table["judgments"], queries=[query.id for query in queries]),
-        runs=tuple(_run(files, run) for run in table["runs"]),
+        judgments=read_judgments(files / table.pop("judgments"), queries=[query.id for query in queries]),
+        runs=tuple(_run(files, run) for run in table.pop("runs")),
+        settings=CLOSED | table,
     )
 
 
-def _run(files: Path, table: Mapping[str, Any]) -> RunPlan:
+def _run(files: Path, table: Table) -> RunPlan:
     path = files / table["file"]
     slug = slug_of(table["system"])
     return RunPlan(TEAM["slug"], slug, slug, path.name, path.read_bytes)
@@ -361,7 +352,6 @@ def damage(run: bytes) -> bytes:
 OPENED_DAYS_AGO = 30  # the newest year, when it is loaded
 CLOSES_IN_DAYS = 60
 FIRST_RUN_DAYS, LAST_RUN_DAYS = 3, 26  # after the opening
-TOTAL_QUOTA = 30
 
 
 @frozen
@@ -469,12 +459,10 @@ class _Round:
                 "condition": name,
                 "collection": f"{name} collection {self.calendar}, simulated",
                 "documents": condition["documents"],
-                "judging": "complete",
                 "opens_at": opens_at,
                 "closes_at": closes_at,
-                "results": "always",
                 "details": details,
-                "total_quota": TOTAL_QUOTA,
+                **self.scenario["evaluation"],
             },
             queries=self._pool.queries,
             judgments=self._pool.judgments(),
@@ -506,8 +494,8 @@ class _Round:
         source = systems[episode.get("same_as", system["slug"])]
         bonus = source.get("bonus", {}).get(self.condition["slug"], 0.0)
         quality = source["quality"][str(self.year)] + self.condition["quality"] + bonus
-        threshold = np.array([self._threshold(quality, episode)])
-        stated = round(float(SCALES[system["scale"]](threshold, threshold[0])[0]), DIGITS)
+        threshold = self._threshold(quality, episode)
+        stated = round(float(SCALES[system["scale"]](np.array(threshold), threshold)), DIGITS)
         # When it was received: a time that looks random and is the same whenever the label is.
         minutes = (LAST_RUN_DAYS - FIRST_RUN_DAYS) * 24 * 60
         chance = zlib.crc32(f"{label} {self.condition['slug']}".encode())
@@ -543,11 +531,10 @@ class _Round:
 
 @frozen
 class Seeded:
-    """What `load` made or found. `submitted` counts the runs that it submitted."""
+    """What `load` made or found."""
 
     accounts: tuple[Account, ...]
     sample: SampleRun
-    submitted: int
 
 
 def load(database: Database, store: RunStore, now: datetime) -> Seeded:
@@ -559,16 +546,14 @@ def load(database: Database, store: RunStore, now: datetime) -> Seeded:
     with database.read() as session:
         new = new_accounts(session, accounts)
     with database.write() as session:
-        simulated = SimulatedCampaign(folder("seeds") / "harbour", _latest_year(session) or now.year, now)
+        # The newest year where it was loaded before, perhaps in an earlier year than this.
+        newest = sa.select(sa.func.max(Evaluation.period_key))
+        latest = session.scalar(newest.where(Evaluation.campaign.has(slug=SimulatedCampaign.SLUG)))
+        simulated = SimulatedCampaign(folder("seeds") / "harbour", latest or now.year, now)
         plans = (*worked_examples(), simulated.plan())
         for plan in plans:
             load_campaign(session, plan)
         load_accounts(session, accounts, new)
-    submitted = sum(submit_runs(database, store, plan) for plan in plans)
-    return Seeded(accounts, simulated.sample(), submitted)
-
-
-def _latest_year(session: Session) -> int | None:
-    """The newest year of the simulated campaign where it was loaded before, perhaps in an earlier year than this."""
-    newest = sa.select(sa.func.max(Evaluation.period_key))
-    return session.scalar(newest.where(Evaluation.campaign.has(slug=SimulatedCampaign.SLUG)))
+    for plan in plans:
+        submit_runs(database, store, plan)
+    return Seeded(accounts, simulated.sample())
