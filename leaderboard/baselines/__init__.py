@@ -7,7 +7,7 @@ runs       fusion (reciprocal ranks, CombSUM), threshold (θ from judged queries
 
 from leaderboard.baselines.documents import Document, DocumentFile, document_files, read_documents
 from leaderboard.baselines.index import BM25, Index, IndexBuilder, TfIdf, Weighting, Weights
-from leaderboard.baselines.languages import Analyser, language_names, language_of
+from leaderboard.baselines.languages import Analyser, language_of, languages
 from leaderboard.baselines.runs import (
     Normalisation,
     RankedList,

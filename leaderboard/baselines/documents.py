@@ -71,8 +71,8 @@ def document_files(paths: Sequence[Path]) -> list[DocumentFile]:
         if not path.is_dir():
             files.append(DocumentFile(path))
             continue
-        below = [(file, file.relative_to(path)) for file in sorted(path.rglob("*")) if file.is_file()]
-        inside = [file for file, parts in below if not any(part.startswith(".") for part in parts.parts)]
+        below = [file for file in sorted(path.rglob("*")) if file.is_file()]
+        inside = [file for file in below if "/." not in f"/{file.relative_to(path)}"]
         if not inside:
             raise BadInput(f"{path}: there is no file in this folder")
         files += [DocumentFile(file, file.name.removesuffix(".gz").removesuffix(".txt")) for file in inside]

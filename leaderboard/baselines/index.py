@@ -11,7 +11,7 @@ index of a large collection is small, and one pass over the documents is enough.
 import math
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from operator import add
@@ -115,11 +115,9 @@ class _Vocabulary(dict[str, int]):
     It is filled as words are asked for, so that each is looked up and stemmed once.
     """
 
-    def __init__(self, analyser: Analyser, terms: Sequence[str]) -> None:
+    def __init__(self, analyser: Analyser, terms: dict[str, int]) -> None:
         super().__init__()
-        self._term = analyser.term
-        self._numbers = {term: number for number, term in enumerate(terms)}
-        self.others = len(terms)
+        self._term, self._numbers, self.others = analyser.term, terms, len(terms)
 
     def __missing__(self, word: str) -> int:
         term = self._term(word)
@@ -186,8 +184,8 @@ class IndexBuilder:
         """queries: the texts whose terms are indexed."""
         terms = dict.fromkeys(term for query in queries for term in analyser.terms(query))
         self._analyser = analyser
-        self._vocabulary = _Vocabulary(analyser, list(terms))
         self._terms = {term: number for number, term in enumerate(terms)}
+        self._vocabulary = _Vocabulary(analyser, self._terms)
         self._files: list[tuple[str, int]] = []  # a file's name, and the number of its first document
         self._ids: list[str] = []
         self._lines = array("q")

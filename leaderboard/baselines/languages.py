@@ -28,8 +28,13 @@ CAPITAL_I_OF_TURKISH = {ord("I"): "ı", ord("İ"): "i"}
 
 
 @cache
-def _languages() -> Mapping[str, tuple[str | None, str | None]]:
-    """By its name, what Snowball and the package of stop words call a language; None where they lack it."""
+def languages() -> Mapping[str, tuple[str | None, str | None]]:
+    """By its English name, what Snowball and the package of stop words call a language that one of them has; None where
+    the other lacks it.
+
+    >>> languages()["tamil"], languages()["thai"]
+    (('tamil', None), (None, 'thai'))
+    """
     import Stemmer
     import stopwords
 
@@ -39,15 +44,6 @@ def _languages() -> Mapping[str, tuple[str | None, str | None]]:
         name: (name if name in stems else None, stop if (stop := OF_STOP_WORDS.get(name, name)) in stops else None)
         for name in sorted(names)
     }
-
-
-def language_names() -> tuple[str, ...]:
-    """The languages that have stems, stop words or both, by their English names.
-
-    >>> "swedish" in language_names()
-    True
-    """
-    return tuple(_languages())
 
 
 def language_of(name: str) -> str:
@@ -63,11 +59,11 @@ def language_of(name: str) -> str:
     wanted = name.lower()
     named: str = stopwords.LANGUAGE_MAPPING.get(wanted, wanted)
     named = {theirs: ours for ours, theirs in OF_STOP_WORDS.items()}.get(named, named)
-    if named == NO_LANGUAGE or named in _languages():
+    if named == NO_LANGUAGE or named in languages():
         return named
-    near = get_close_matches(wanted, _languages(), 1)
+    near = get_close_matches(wanted, languages(), 1)
     meant = f"did you mean {near[0]}? " if near else ""
-    known = f"`none` takes words as they are, and there are {', '.join(_languages())}"
+    known = f"`none` takes words as they are, and there are {', '.join(languages())}"
     raise BadInput(f"no language is called {name!r}; {meant}{known}")
 
 
@@ -97,7 +93,7 @@ class Analyser:
 
     def __init__(self, language: str, *, stop_words: bool = True, stemming: bool = True) -> None:
         """language: as `language_of` gives it."""
-        stems, stops = _languages()[language] if language != NO_LANGUAGE else (None, None)
+        stems, stops = languages()[language] if language != NO_LANGUAGE else (None, None)
         self.language = language
         self._separators = _Separators()
         self.stop_words = self._stop_words(stops) if stop_words and stops is not None else frozenset()

@@ -6,7 +6,6 @@ does not wait for the site's packages.
 
 import gc
 import importlib
-import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -61,9 +60,8 @@ class _Commands(click.Group):
         module, about = COMMANDS[cmd_name]
         with _not_searching():
             imported = importlib.import_module(f"leaderboard.cli.{module}")
-        by_hand = module != "operations"
         command: click.Command = (
-            getattr(imported, cmd_name.replace("-", "_")) if by_hand else imported.group(cmd_name, about)
+            imported.group(cmd_name, about) if module == "operations" else getattr(imported, cmd_name.replace("-", "_"))
         )
         return command
 
@@ -106,10 +104,6 @@ def run(arguments: Sequence[str]) -> int:
         return _fail(_message(error, arguments))
     except (click.Abort, KeyboardInterrupt):
         return INTERRUPTED
-    except BrokenPipeError:
-        # Whoever read our output has had enough (`| head`). Python would complain once more when it flushes stdout.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return FAILED
     except OSError as error:
         if error.filename is None:
             raise

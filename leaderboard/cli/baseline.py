@@ -12,7 +12,7 @@ import click
 
 from leaderboard import baselines
 from leaderboard.cli import label_of, options
-from leaderboard.cli.options import aligned, counting_bar, flag, named, option, progress_bar, refuse_if
+from leaderboard.cli.options import aligned, flag, named, option, progress_bar, refuse_if
 from leaderboard.cli.runs import OUT_HELP, TAG, in_words, require_place, watched, write_run
 from leaderboard.cli.score import BETA_OF, setting_of
 from leaderboard.errors import BadInput, NotFound
@@ -187,8 +187,7 @@ def _weights(
 def _answers(
     weights: baselines.Weights, rows: Sequence[QueryRow], depth: int, label: str
 ) -> Iterator[baselines.RankedList]:
-    with counting_bar(len(rows), label) as tell:
-        yield from watched((weights.answer(row.id, row.text, depth) for row in rows), tell)
+    return watched((weights.answer(row.id, row.text, depth) for row in rows), len(rows), label)
 
 
 class _Tuning(NamedTuple):

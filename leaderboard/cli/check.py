@@ -9,7 +9,6 @@ from leaderboard.cli import options
 from leaderboard.cli.options import FILE, Place, counting_bar, option, refuse_if
 
 if TYPE_CHECKING:
-    from leaderboard.client import Client
     from leaderboard.submissions.rules import Checked
 
 EXIT = {True: 0, False: 1, None: 3}  # what is said of the file -> exit status
@@ -60,18 +59,16 @@ def check(
         checked = _alone(run, threshold, **collection)
         said = {name: getattr(checked, name) for name in ("in_words", "is_sound", "refused_now")}
     else:
-        client = options.client_at(server, token_file) if server is not None else _client_here()
+        if server is not None:
+            client = options.client_at(server, token_file)
+        else:  # whose modules a site's client need not wait for
+            from leaderboard.cli.operations import client_of
+
+            client = client_of("submission", None, None)
         with counting_bar(run.stat().st_size, "Sending") as bar:
             said = client.check(evaluation, run, threshold=threshold, tell=bar)
     click.echo("\n".join(said["in_words"]))
     return NOT_NOW if said["is_sound"] and said["refused_now"] else EXIT[said["is_sound"]]
-
-
-def _client_here() -> "Client":
-    """Asks this installation, whose modules a site's client need not wait for."""
-    from leaderboard.cli.operations import client_of
-
-    return client_of("submission", None, None)
 
 
 def _alone(

@@ -332,8 +332,8 @@ def progress_bar(paths: Sequence[Path]) -> Iterator[Callable[[Path], Path | File
     if total < LONG_BYTES or not sys.stderr.isatty():
         yield lambda path: path
         return
-    with ExitStack() as files, click.progressbar(length=total, label="Reading", file=sys.stderr) as bar:
-        yield lambda path: files.enter_context(_Watched(path, bar.update))
+    with ExitStack() as files, counting_bar(total, "Reading") as tell:
+        yield lambda path: files.enter_context(_Watched(path, tell))
 
 
 @contextmanager

@@ -215,16 +215,16 @@ def _fuse(paths: Sequence[Path], out: Path, tag: str, method: Callable[[Sequence
     queries = {query for run in runs for query in run.queries}
     for path, run in zip(paths, runs, strict=True):
         tell_queries(path, sorted(queries - set(run.queries)), "of other runs not in it")
-    with counting_bar(len(queries), "Fusing") as tell:
-        lengths = write_run(out, watched(method(runs), tell), tag)
+    lengths = write_run(out, watched(method(runs), len(queries), "Fusing"), tag)
     click.echo(f"{out}: {tag}, {in_words(lengths)}, fused of {len(paths)} runs")
 
 
-def watched(lists: Iterable[RankedList], tell: Callable[[int], None]) -> Iterator[RankedList]:
-    """The lists, each told to a bar once it is dealt with."""
-    for each in lists:
-        yield each
-        tell(1)
+def watched(lists: Iterable[RankedList], total: int, label: str) -> Iterator[RankedList]:
+    """The lists, with a bar that shows how many of them are dealt with."""
+    with counting_bar(total, label) as tell:
+        for each in lists:
+            yield each
+            tell(1)
 
 
 def in_words(lengths: Mapping[str, int]) -> str:

@@ -134,9 +134,9 @@ def _baseline(asked: SimpleNamespace) -> str | None:
 
 def _scored(asked: SimpleNamespace, wanted: Sequence[Measure], setting: Setting) -> list[ScoredRun]:
     """The runs' figures, in their order; says on stderr what was left out, and first which option a measure lacks."""
-    has_file = {"known": asked.known is not None, "subtopics": asked.subtopics is not None}
+    known, subtopics = asked.known is not None, asked.subtopics is not None
     for measure in wanted:
-        if missing := lacks(measure, documents=asked.documents, beta=setting.beta, **has_file):
+        if missing := lacks(measure, documents=asked.documents, beta=setting.beta, known=known, subtopics=subtopics):
             raise BadInput(f"{measure} needs {' and '.join(OPTION[need] for need in missing)}")
     judged, strange = judged_queries(
         asked.judgments, asked.query_file, asked.judging, excluded=asked.excluded, subtopics=asked.subtopics,

@@ -39,13 +39,6 @@ class _Site(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
         return gate(create_app(self._config, setting_up=self._setting_up), self._config, self._requests_at_once)
 
 
-def _umask() -> int:
-    """This process's own."""
-    current = os.umask(0o077)
-    os.umask(current)
-    return current
-
-
 @click.command()
 @option("--host", "The address to listen on; 0.0.0.0 is every one.", default="127.0.0.1")
 @PORT
@@ -78,6 +71,8 @@ def serve(host: str, port: int, workers: int, threads: int, fd: int | None, sett
     click.echo(f"the site listens at {address_of(listener)}")
     files, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(files, min(FILES, most) if most > 0 else FILES), most))
+    umask = os.umask(0o077)
+    os.umask(umask)
     _Site(
         config,
         setting_up,
@@ -89,7 +84,7 @@ def serve(host: str, port: int, workers: int, threads: int, fd: int | None, sett
         threads=THREADS,
         worker_connections=CONNECTIONS,
         keepalive=IDLE_SECONDS,
-        umask=_umask(),  # this process's own: gunicorn would set another
+        umask=umask,  # this process's own: gunicorn would set another
         # gunicorn would believe headers of a peer on this machine; what proxies say is the site's own setting.
         forwarded_allow_ips="",
         secure_scheme_headers={},

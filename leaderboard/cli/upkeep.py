@@ -102,7 +102,12 @@ def verify(figures: bool, noted: tuple[int, str] | None, as_json: bool) -> int:
         with record.part(report, "the outcomes of verifications"), database.read() as session:
             before = verifications(session).clean_at
         _keep(database, report, figures)
-    click.echo(json_text(_document(report)) if as_json else _words(report, before), nl=False)
+    if as_json:
+        differences = [asdict(each) | {"who": each.who} for each in report.differences]
+        text = json_text({"clean": report.clean, **asdict(report), "differences": differences})
+    else:
+        text = _words(report, before)
+    click.echo(text, nl=False)
     return int(not report.clean)
 
 
@@ -115,11 +120,6 @@ def _keep(database: Database, report: record.Report, figures: bool) -> None:
         if report.clean:
             raise
         click.echo("the trail is damaged and takes no event: the outcome is not kept", err=True)
-
-
-def _document(report: record.Report) -> dict[str, object]:
-    differences = [asdict(difference) | {"who": difference.who} for difference in report.differences]
-    return {"clean": report.clean, **asdict(report), "differences": differences}
 
 
 def _words(report: record.Report, before: datetime | None) -> str:

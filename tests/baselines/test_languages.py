@@ -2,7 +2,7 @@
 
 import pytest
 
-from leaderboard.baselines import Analyser, language_names, language_of
+from leaderboard.baselines import Analyser, language_of, languages
 
 
 @pytest.mark.parametrize(
@@ -37,12 +37,12 @@ def test_a_language_is_named_in_english_or_by_its_code() -> None:
     assert [language_of(name) for name in ("German", "de", "ukrainian", "uk", "none")] == [
         "german", "german", "ukrainian", "ukrainian", "none",
     ]  # fmt: skip
-    assert {"english", "tamil", "chinese", "ukrainian"} <= set(language_names())
-    assert {"porter", "ukranian", "none"} & set(language_names()) == set()
+    assert {"english", "tamil", "chinese", "ukrainian"} <= set(languages())
+    assert {"porter", "ukranian", "none"} & set(languages()) == set()
 
 
 def test_every_language_can_be_used() -> None:
-    described = {name: Analyser(name).described for name in language_names()}
+    described = {name: Analyser(name).described for name in languages()}
     assert described["tamil"] == "tamil: no stop words, Snowball stems"
     assert described["chinese"].endswith("stop words, no stems")
     assert described["english"] == "english: 131 stop words, Snowball stems"
