@@ -172,11 +172,6 @@ class BoardPage:
         return tuple(sorted((row for row in self.rows if row.rank is not None), key=lambda row: row.rank or 0))
 
     @property
-    def some_may_not_be_best(self) -> bool:
-        """Whether rank sets tell anybody apart from the best; where they do not, no row is picked out."""
-        return any(row.may_be_best is False for row in self.rows)
-
-    @property
     def not_over_tag(self) -> tuple[str, ...]:
         """Measures that have no figure over a part of the queries, because they are not made of per-query values."""
         rows = (*self.shown, *self.baselines)

@@ -4,7 +4,6 @@ Each function takes two arrays of item ids in rank order. Where items may tie (s
 the score of each item, in the same order, for both lists.
 """
 
-import bisect
 import math
 from functools import partial
 from typing import Any, NamedTuple
@@ -68,14 +67,23 @@ def tied_pairs(changes: Bools) -> int:
 def larger_before(values: Floats | Ints) -> Ints:
     """How many values before each one are larger than it.
 
+    By the bits of their ranks, from the highest: values that have all higher bits in common stand together, in their
+    order; where the next bit of one is 0, those before it in whose it is 1 are larger, and all others are settled
+    before or after.
+
     >>> larger_before(np.array([3.0, 1.0, 2.0, 1.0])).tolist()
     [0, 1, 1, 2]
     """
-    before: list[float] = []
-    larger = np.zeros(len(values), dtype=np.int64)
-    for place, value in enumerate(values.tolist()):
-        larger[place] = place - bisect.bisect_right(before, value)
-        bisect.insort(before, value)
+    ranks = np.unique(values, return_inverse=True)[1]
+    larger = np.zeros(len(ranks), dtype=np.int64)
+    order = np.arange(len(ranks))
+    for bit in reversed(range(int(ranks.max(initial=0)).bit_length())):
+        together = ranks[order] >> (bit + 1)
+        is_one = (ranks[order] >> bit) & 1
+        before = np.cumsum(is_one) - is_one
+        before -= before[np.searchsorted(together, together)]
+        larger[order] += np.where(is_one, 0, before)
+        order = order[np.argsort(2 * together + is_one, kind="stable")]
     return larger
 
 
