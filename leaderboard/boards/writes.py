@@ -248,7 +248,7 @@ def best_means(session: Session, terms: Mapping[int, StandingSet]) -> dict[int, 
     means: dict[int, Means] = {}
     if sets:
         columns = Scoring.scoring_set_id, Score.measure, Score.subset, Scoring.id, Score.mean
-        rows = sa.select(*columns).join(Score.scoring).where(Scoring.scoring_set_id.in_(sets))
+        rows = sa.select(*columns).join(Scoring).where(Scoring.scoring_set_id.in_(sets))
         for set_id, measure, subset, scoring_id, mean in session.execute(rows):
             means.setdefault(set_id, {}).setdefault((measure, subset), {})[scoring_id] = mean
     return means
@@ -319,7 +319,7 @@ def _figures(session: Session, wanted: Due, subset: Subset) -> dict[int, KeptFig
     of_set = Scoring.scoring_set_id == wanted.scoring_set_id
     of_score = Score.measure == wanted.measure, Score.subset == subset
     figure = Score.mean, Score.count, Score.low, Score.high
-    rows = session.execute(sa.select(Score.scoring_id, *figure).join(Score.scoring).where(of_set, *of_score))
+    rows = session.execute(sa.select(Score.scoring_id, *figure).join(Scoring).where(of_set, *of_score))
     return {run: (mean, count, low, high) for run, mean, count, low, high in rows}
 
 

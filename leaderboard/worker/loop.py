@@ -23,13 +23,12 @@ from itertools import islice
 from types import FrameType
 
 import sqlalchemy as sa
-from sqlalchemy.orm import Session
 
 from leaderboard.audit.models import Event
 from leaderboard.audit.writes import present
 from leaderboard.boards.writes import Due, due, refresh
 from leaderboard.config import Config
-from leaderboard.db import Database, clock, locked
+from leaderboard.db import Database, clock, exists, locked
 from leaderboard.errors import LeaderboardError, NoDatabase, NoStore, Unavailable
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.mail import writes as outbox
@@ -64,20 +63,19 @@ def renew_sets(database: Database) -> None:
             log.warning("evaluation %s can't be scored by this version: %s", evaluation_id, error)
 
 
-def remove_orphans(database: Database, store: RunStore, seconds: float = ORPHAN_SECONDS) -> int:
-    """Removes run files older than `seconds` that no submission names; returns how many.
+def remove_orphans(database: Database, store: RunStore) -> None:
+    """Removes run files older than ORPHAN_SECONDS that no submission names.
 
     An upload writes its file anew even when the store has the same one, so a file whose submission is about to be
     committed is young. The store looks at the age again before it removes a file.
     """
     store.sweep_incoming()
-    removed = 0
-    candidates = store.orphan_candidates(seconds)
+    candidates = store.orphan_candidates(ORPHAN_SECONDS)
     while files := list(islice(candidates, LOOKED_UP_AT_ONCE)):
         with database.read() as session:
             named = set(session.scalars(sa.select(Submission.sha256).where(Submission.sha256.in_(files))))
-        removed += sum(store.remove_run(sha256, seconds) for sha256 in files if sha256 not in named)
-    return removed
+        for sha256 in {*files} - named:
+            store.remove_run(sha256, ORPHAN_SECONDS)
 
 
 MAILS_AT_ONCE = 10
@@ -104,29 +102,28 @@ class _Pause:
 
 
 BOARDS_SECONDS = 30.0  # between two looks at the boards while no event is recorded
-BUSY_SECONDS = 120.0
+BUSY_SECONDS = 120.0  # without a pause, after which a board is refreshed all the same, and then this often at most
 BUSY_SHARE = 0.2  # the share of a worker's time that boards may take while runs wait
 BUSY_PAUSE_SECONDS = 1.0
 SET_ASIDE_SECONDS = 600.0  # before a measure of a board that raised an error is tried again
 HELD_SECONDS = 1.0  # before a measure of a board that another worker was at is tried again
+IS_SCORING = Scoring.state == State.SCORING, Scoring.lease_until >= clock()  # its result will change a board
 
 
 class BoardRefresh:
     """Refreshes boards for one worker. Scores are recorded before: what fails here leaves them as they are.
 
     quiet_seconds  without a new event before the queue is taken to pause: a sender may wait for each of many runs
-    busy_seconds   without a pause after which a board is refreshed all the same, and then this often at most
     """
 
-    def __init__(self, database: Database, *, quiet_seconds: float = 0.0, busy_seconds: float = BUSY_SECONDS) -> None:
+    def __init__(self, database: Database, *, quiet_seconds: float = 0.0) -> None:
         self._database = database
         self._quiet_seconds = quiet_seconds
-        self._busy_seconds = busy_seconds
         self._newest: int | None = None  # event seen, and when it was first seen
         self._newest_at = 0.0
         self._event: int | None = None  # the newest one when nothing was due
         self._look_at = 0.0  # when to look at the boards again, event or not
-        self._paused_until = 0.0
+        self._busy = _Pause()
         self._rested = time.monotonic()  # when the queue last paused
         self._set_aside: dict[Due, float] = {}
 
@@ -141,7 +138,7 @@ class BoardRefresh:
                 return False
             if newest != self._newest:
                 self._newest, self._newest_at = newest, now
-            is_pause = now - self._newest_at >= self._quiet_seconds and not _is_scoring(session)
+            is_pause = now - self._newest_at >= self._quiet_seconds and not exists(session, *IS_SCORING)
             wanted = due(session) if is_pause else []
         if not is_pause:
             self.step_while_busy()
@@ -156,19 +153,18 @@ class BoardRefresh:
         return True
 
     def step_while_busy(self) -> None:
-        """The same while runs wait: only when they have waited without a pause for `busy_seconds`, only boards that
+        """The same while runs wait: only when they have waited without a pause for BUSY_SECONDS, only boards that
         were not refreshed in that time, and only BUSY_SHARE of the time."""
         started = time.monotonic()
-        if started < max(self._paused_until, self._rested + self._busy_seconds):
+        if started < self._rested + BUSY_SECONDS or not self._busy.is_over():
             return
         with self._database.read() as session:
-            due_boards = self._open(due(session, older_than=self._busy_seconds))
+            due_boards = self._open(due(session, older_than=BUSY_SECONDS))
         if due_boards:
             self._refresh(due_boards[0])
         else:
             self._rested = started  # the next round comes as long after this one
-        now = time.monotonic()
-        self._paused_until = now + max(BUSY_PAUSE_SECONDS, (now - started) * (1 / BUSY_SHARE - 1))
+        self._busy.begin(max(BUSY_PAUSE_SECONDS, (time.monotonic() - started) * (1 / BUSY_SHARE - 1)))
 
     def _open(self, boards: list[Due]) -> list[Due]:
         """Those of them that did not raise an error lately."""
@@ -191,12 +187,6 @@ class BoardRefresh:
             self._set_aside.pop(wanted, None)
             took = time.monotonic() - started
             log.info("board of set %s: %s refreshed in %.2f s", wanted.scoring_set_id, wanted.measure, took)
-
-
-def _is_scoring(session: Session) -> bool:
-    """Whether some worker has a run in its hands: its result changes a board."""
-    held = sa.select(Scoring.id).where(Scoring.state == State.SCORING, Scoring.lease_until >= clock()).limit(1)
-    return session.scalar(held) is not None
 
 
 BEATS = 3  # a lease is renewed this often while it lasts
@@ -222,12 +212,6 @@ class Worker:
         self._database = database
         self._store = store
         self._config = config
-        self._settings = Settings(
-            database_url=database.engine.url.render_as_string(hide_password=False),
-            store_url=store.url,
-            text_bytes=config.text_bytes,
-            job_bytes=config.job_bytes,
-        )
         self._boards = BoardRefresh(database, quiet_seconds=quiet_seconds)
         self._mail_server = config.mail_server
         self._child: ChildProcess | None = None
@@ -293,7 +277,8 @@ class Worker:
         if self._child is not None and (self._jobs >= JOBS_OF_CHILD or not self._child.is_alive):
             self.close()
         if self._child is None:
-            self._child = ChildProcess(self._settings)
+            url = self._database.engine.url.render_as_string(hide_password=False)
+            self._child = ChildProcess(Settings(url, self._store.url, self._config.text_bytes, self._config.job_bytes))
             self._jobs = 0
         self._jobs += 1
         return self._child
@@ -394,7 +379,7 @@ class Worker:
             else:
                 if isinstance(reply, Unreadable):
                     log.error("submission %s: %s", claim.submission_id, reply.reason)
-                log.info("submission %s: %s, %s", claim.submission_id, type(reply).__name__, outcome.name.lower())
+                log.info("submission %s: %s, %s", claim.submission_id, type(reply).__name__, outcome)
                 return
 
     def _switch_ready_sets(self, *, busy: bool = False) -> bool:
@@ -414,7 +399,7 @@ class Worker:
         for set_id in ready:
             try:
                 with self._database.write() as session:
-                    for scoring_set in ready_sets(session, set_id):
+                    for scoring_set in ready_sets(session, ScoringSet.id == set_id):
                         switch(session, WORKER, scoring_set)
             except NoDatabase:
                 raise

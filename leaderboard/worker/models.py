@@ -137,8 +137,6 @@ class Scoring(Base):
     )
 
     submission: Mapped[Submission] = relationship()
-    scoring_set: Mapped[ScoringSet] = relationship()
-    scores: Mapped[list["Score"]] = relationship(back_populates="scoring")
 
 
 class Score(Base):
@@ -168,5 +166,3 @@ class Score(Base):
     __table_args__ = (
         sa.Index("ix_score_of_boards", "measure", "scoring_id", "subset", "mean", "low", "high", "count"),
     )
-
-    scoring: Mapped[Scoring] = relationship(back_populates="scores")

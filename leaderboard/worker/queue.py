@@ -5,7 +5,7 @@ the database's clock.
 """
 
 from collections.abc import Sequence
-from enum import Enum, auto
+from enum import StrEnum
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -51,10 +51,10 @@ class Claim:
     worker: str
 
 
-class Recorded(Enum):
-    DONE = auto()
-    LOST = auto()  # the claim had passed into other hands: nothing was written
-    SENT_BACK = auto()  # the campaign's prior is not the one used: the job waits again
+class Recorded(StrEnum):
+    DONE = "done"
+    LOST = "lost"  # the claim had passed into other hands: nothing was written
+    SENT_BACK = "sent back"  # the campaign's prior is not the one used: the job waits again
 
 
 def claim(session: Session, worker: str, lease_seconds: float) -> Claim | None:
@@ -152,9 +152,8 @@ def _record_scores(session: Session, scoring: Scoring, result: RunScores) -> Rec
         _put_back(session, scoring, SETTLING_SECONDS)
         return Recorded.SENT_BACK
     said = {"missing": result.missing, "unjudged": result.unjudged, "facts": result.facts}
-    scoring.digest = scoring_digest(
-        submission.id, submission.sha256, scoring_set.id, settings.beta, said, lines
-    )  # fmt: skip
+    run = submission.id, submission.sha256, scoring_set.id, settings.beta
+    scoring.digest = scoring_digest(*run, said, lines)
     scoring.beta, scoring.seconds, scoring.facts = settings.beta, result.seconds, result.facts
     scoring.missing, scoring.unjudged = list(result.missing), list(result.unjudged)
     _finish(scoring, State.SCORED)

@@ -114,7 +114,7 @@ class Judged:
 
 def highest_grade_of(judgments: Judgments) -> int:
     """The highest grade that is given, 0 where none is above."""
-    return max(0, int(judgments.grade.max(initial=0)))
+    return int(judgments.grade.max(initial=0))
 
 
 def settings_by(session: Session, evaluation: Evaluation, revision: JudgmentRevision) -> ScoringSettings:

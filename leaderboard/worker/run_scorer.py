@@ -19,7 +19,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -61,7 +61,6 @@ class _Prepared:
     needed     the queries that a run must have a list for where every query must: shown ones
     """
 
-    set_id: int
     size: int
     positions: dict[str, int]
     asked: tuple[str, ...]
@@ -89,7 +88,7 @@ class RunScorer:
         self._limits = limits
         self._report = report
         self._stage = messages.Stage.STARTING
-        self._prepared: _Prepared | None = None
+        self._prepared = lru_cache(1)(partial(_prepare, database))
         self._rules: tuple[object, RunRules | None] = None, None  # what they are of, and they
 
     def answer(self, job: messages.Job, job_bytes: int) -> messages.Reply:
@@ -165,9 +164,7 @@ class RunScorer:
 
     def _read(self, submission_id: int, scoring_set_id: int) -> tuple[_Prepared, Submission, Run]:
         self._enter(messages.Stage.JUDGMENTS)
-        if self._prepared is None or self._prepared.set_id != scoring_set_id:
-            self._prepared = _prepare(self._database, scoring_set_id)
-        prepared = self._prepared
+        prepared = self._prepared(scoring_set_id)
         with self._database.read() as session:
             submission = session.get_one(Submission, submission_id)
             # A run that was scored has kept the rules of its time: later ones reject it no more.
@@ -212,7 +209,6 @@ def _prepare(database: Database, scoring_set_id: int) -> _Prepared:
     already = _judgments([(*row, 1) for row in known]) if settings.known else None
     subtopics = _judgments_of_subtopics(about) if settings.subtopics else None
     return _Prepared(
-        set_id=scoring_set_id,
         size=settings.queries,
         positions=positions,
         asked=tuple(query_order(settings.counted(positions, Subset.ALL))),

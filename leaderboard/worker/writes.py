@@ -109,7 +109,8 @@ def _make(session: Session, actor: Actor, evaluation: Evaluation, revision: Judg
     # What became of the others has to have its event, too.
     if made.state in STANDING and not outdated and of_its_event(session, made):
         return made
-    record_making(session, actor, made, revision)
+    # A worker scores by the set only where these facts are the set's (`of_its_event`).
+    record(session, actor, "make set", made, **_facts_of_making(made, revision, made.settings_hash))
     if made.state in STANDING:
         return made
     made.state = SetState.BUILDING
@@ -139,11 +140,6 @@ def _rank_as_its_campaign(session: Session, actor: Actor, scoring_set: ScoringSe
     boards = Board.scoring_set_id == scoring_set.id, Board.measure.in_((before, primary))
     session.execute(sa.update(Board).where(*boards).values(version=0))
     record(session, actor, "rank by", scoring_set, evaluation=scoring_set.evaluation_id, measure=primary, before=before)
-
-
-def record_making(session: Session, actor: Actor, made: ScoringSet, revision: JudgmentRevision) -> None:
-    """A worker scores by the set only where these facts are the set's (`of_its_event`)."""
-    record(session, actor, "make set", made, **_facts_of_making(made, revision, made.settings_hash))
 
 
 def _facts_of_making(made: ScoringSet, revision: JudgmentRevision, settings: str) -> dict[str, Any]:
@@ -253,17 +249,16 @@ def make_official(session: Session, actor: Actor, evaluation: Evaluation, source
     make_set(session, actor, evaluation)  # a shown measure that these judgments lack something for is refused now
 
 
-def ready_sets(session: Session, only: int | None = None) -> list[ScoringSet]:
+def ready_sets(session: Session, *which: sa.ColumnElement[bool]) -> list[ScoringSet]:
     """Building sets that may become current: no run waits in them any more, and no board would lose one by our fault.
 
     A run that has figures in the current set and failed in the new one holds the switch up, until it is scored there
     (`leaderboard rescore --failed`) or withdrawn. Two kinds of failed runs don't: one that no board shows now, and one
     whose stored file is damaged, because no new attempt can score that, unless more runs of the set are damaged than
-    scored. See `lost_in`. only: the one with this id.
+    scored. See `lost_in`. which: conditions on ScoringSet.
     """
     waiting = sa.exists().where(Scoring.scoring_set_id == ScoringSet.id, Scoring.state.in_(UNFINISHED))
-    which = sa.true() if only is None else ScoringSet.id == only
-    ready = sa.select(ScoringSet).where(which, ScoringSet.state == SetState.BUILDING, ~waiting, ~lost_in().exists())
+    ready = sa.select(ScoringSet).where(*which, ScoringSet.state == SetState.BUILDING, ~waiting, ~lost_in().exists())
     return list(session.scalars(ready.order_by(ScoringSet.id).with_for_update(skip_locked=True)))
 
 

@@ -75,7 +75,7 @@ def test_hidden_queries_count_for_organisers_only(world: World) -> None:
     with world.organising() as (session, _, evaluation):
         queries.set_split(session, CONSOLE, evaluation, ["q3"], Split.HIDDEN)
     world.drain()
-    scores = {(score.measure, score.subset.value): score for score in world.scoring(submission).scores}
+    scores = {(score.measure, score.subset.value): score for score in world.scores(submission)}
     # q1: .5, q2: 1, q3: nothing relevant, 0.
     assert (scores["AP", "shown"].mean, scores["AP", "shown"].count) == (0.75, 2)
     assert (scores["AP", "all"].mean, scores["AP", "all"].count) == (0.5, 3)
@@ -109,7 +109,7 @@ def test_an_excluded_query_leaves_every_mean_and_comes_back(world: World) -> Non
 
     def mean() -> tuple[float | None, int]:
         world.drain()
-        return {score.measure: (score.mean, score.count) for score in world.scoring(submission).scores}["AP"]
+        return {score.measure: (score.mean, score.count) for score in world.scores(submission)}["AP"]
 
     assert mean() == (0.5, 2)  # q2: 1, q3: 0
     with world.organising() as (session, _, evaluation):

@@ -131,8 +131,11 @@ class World:
                 sa.select(Scoring)
                 .join(ScoringSet)
                 .where(Scoring.submission_id == submission, ScoringSet.state == SetState.CURRENT)
-                .options(sa.orm.selectinload(Scoring.scores), sa.orm.joinedload(Scoring.submission))
+                .options(sa.orm.joinedload(Scoring.submission))
             ).one()
+
+    def scores(self, submission: int) -> list[Score]:
+        return self.all(sa.select(Score).where(Score.scoring_id == self.scoring(submission).id))
 
     def mean(self, submission: int, scoring_set: int, measure: str) -> float | None:
         """The run's mean in a set, over all queries."""

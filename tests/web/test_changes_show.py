@@ -53,7 +53,7 @@ WITHIN = {
     "locking", "teams.ensure_pseudonym",
     "judgments.copy_queries", "worker.enqueue",
     "judgments.import_previewed", "judgments.import_previewed_queries",
-    "worker.make_set", "worker.record_making", "worker.supersede",
+    "worker.make_set", "worker.supersede",
     "selection",
     "evaluations.accept_agreements", "submissions.settle_primary",
 }  # fmt: skip

@@ -243,7 +243,7 @@ def _keep_again(session: Session, lacking: int) -> None:
     figures: dict[tuple[int, str, Subset], dict[int, KeptFigure]] = {}
     of_figure = Score.mean, Score.count, Score.low, Score.high
     columns = Scoring.scoring_set_id, Score.measure, Score.subset, Scoring.id
-    for set_id, measure, subset, run, *own in session.execute(sa.select(*columns, *of_figure).join(Score.scoring)):
+    for set_id, measure, subset, run, *own in session.execute(sa.select(*columns, *of_figure).join(Scoring)):
         if not lacking or run % lacking:
             figures.setdefault((set_id, measure, subset), {})[run] = (own[0], own[1], own[2], own[3])
     for board in session.scalars(sa.select(Board)):

@@ -20,7 +20,7 @@ from leaderboard.generations.models import Generation
 from leaderboard.judgments.rules import JudgmentFiles
 from leaderboard.judgments.writes import import_judgments, import_queries
 from leaderboard.submissions.rules import Designation, State
-from leaderboard.worker import queue
+from leaderboard.worker import loop, queue
 from leaderboard.worker.loop import BoardRefresh
 from leaderboard.worker.models import Score, ScoringSet
 from tests.support.databases import Filling
@@ -72,7 +72,7 @@ def test_when_nothing_waits_any_more_every_measure_of_the_board_is_fresh(world: 
     world.drain()
     assert _kept(world) == {(measure, subset) for measure in ("AQWV", "AP", "P@1") for subset in Subset}
     assert _due(world) == 0
-    assert all(score.low is not None for run in runs for score in world.scoring(run).scores)
+    assert all(score.low is not None for run in runs for score in world.scores(run))
     world.submit()
     world.drain()
     assert _due(world) == 0
@@ -99,7 +99,7 @@ def test_a_board_that_can_not_be_refreshed_harms_no_score_and_no_other_board(
     with world.database.write() as session:
         session.execute(sa.delete(Board))
         session.execute(sa.update(Score).where(Score.measure == "AP").values(values=garbage))
-    before = {(score.measure, score.subset): score.mean for score in world.scoring(run).scores}
+    before = {(score.measure, score.subset): score.mean for score in world.scores(run)}
     worker = BoardRefresh(world.database)
     with caplog.at_level(logging.ERROR, logger="leaderboard.worker.loop"):
         while worker.step():
@@ -108,7 +108,7 @@ def test_a_board_that_can_not_be_refreshed_harms_no_score_and_no_other_board(
     errors = [record.message for record in caplog.records if record.levelno >= logging.ERROR]
     assert ["AP could not be refreshed" in message for message in errors] == [True]
     assert world.scoring(run).state is State.SCORED
-    assert {(score.measure, score.subset): score.mean for score in world.scoring(run).scores} == before
+    assert {(score.measure, score.subset): score.mean for score in world.scores(run)} == before
 
 
 def _refreshed(caplog: pytest.LogCaptureFixture) -> list[str]:
@@ -160,20 +160,23 @@ def _generations(world: World) -> dict[int, int]:
         return {row.campaign_id: row.number for row in session.scalars(sa.select(Generation))}
 
 
-def test_under_a_stream_of_runs_without_a_pause_a_board_is_refreshed_every_so_often(world: World) -> None:
+def test_under_a_stream_of_runs_without_a_pause_a_board_is_refreshed_every_so_often(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
     world.submit()
     world.drain()
     world.submit(run_text(1))
     with world.database.write() as session:
         session.execute(sa.delete(Board))
         assert queue.claim(session, "another worker", 60) is not None
-    patient, eager = BoardRefresh(world.database), BoardRefresh(world.database, busy_seconds=0)
-    assert not patient.step()  # the other one's run will change the board
-    patient.step_while_busy()
+    worker = BoardRefresh(world.database)
+    assert not worker.step()  # the other one's run will change the board
+    worker.step_while_busy()
     assert _kept(world) == set()
-    eager.step_while_busy()
+    monkeypatch.setattr(loop, "BUSY_SECONDS", 0.0)
+    worker.step_while_busy()
     assert {measure for measure, _ in _kept(world)} == {"AQWV"}
-    BoardRefresh(world.database, busy_seconds=0).step()
+    BoardRefresh(world.database).step()
     assert {measure for measure, _ in _kept(world)} == {"AQWV", "AP"}
 
 

@@ -6,7 +6,7 @@ import sqlalchemy as sa
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.metrics import MEASURES_VERSION
 from leaderboard.submissions.rules import SetState, State
-from leaderboard.worker.loop import remove_orphans, renew_sets
+from leaderboard.worker import loop
 from leaderboard.worker.models import ScoringSet
 from tests.support.world import World, run_text
 
@@ -35,8 +35,8 @@ def test_an_upgrade_that_changes_figures_scores_everything_again(world: World) -
     world.drain()
     assert world.scoring(later).state is State.QUEUED
     # ... until it starts, and makes a set of its own.
-    renew_sets(world.database)
-    renew_sets(world.database)
+    loop.renew_sets(world.database)
+    loop.renew_sets(world.database)
     assert _sets(world) == [("0.9", SetState.CURRENT), (MEASURES_VERSION, SetState.BUILDING)]
     world.drain()
     assert [state for _, state in _sets(world)] == [SetState.SUPERSEDED, SetState.CURRENT]
@@ -51,15 +51,19 @@ def test_an_evaluation_that_this_version_can_not_score_keeps_its_set_and_the_log
     _of_version(world, "0.9")
     with world.database.write() as session:
         session.execute(sa.update(Evaluation).values(documents=None))
-    renew_sets(world.database)
+    loop.renew_sets(world.database)
     assert _sets(world) == [("0.9", SetState.CURRENT)]
     assert f"evaluation {world.evaluation} can't be scored by this version" in caplog.text
 
 
-def test_files_that_no_submission_names_are_removed_once_they_are_old(world: World) -> None:
+def test_files_that_no_submission_names_are_removed_once_they_are_old(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
     run = world.submit(run_text(1))
     named = world.scoring(run).submission.sha256
     world.receive(run_text(2))
-    assert remove_orphans(world.database, world.store) == 0
-    assert remove_orphans(world.database, world.store, seconds=0) == 1
+    loop.remove_orphans(world.database, world.store)
+    assert len(list(world.store.orphan_candidates(0))) == 2
+    monkeypatch.setattr(loop, "ORPHAN_SECONDS", 0.0)
+    loop.remove_orphans(world.database, world.store)
     assert list(world.store.orphan_candidates(0)) == [named]

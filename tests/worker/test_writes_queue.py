@@ -177,7 +177,7 @@ def test_an_expired_lease_gives_the_job_to_another_and_only_that_one_records(wor
     assert _record(world, second) is Recorded.DONE
     assert _record(world, second) is Recorded.LOST
     scoring = world.scoring(run)
-    assert (scoring.state, scoring.lost_leases, len(scoring.scores)) == (State.SCORED, 1, 1)
+    assert (scoring.state, scoring.lost_leases, len(world.scores(run))) == (State.SCORED, 1, 1)
     assert scoring.submission.problem_count == 0
 
 
