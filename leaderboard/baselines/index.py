@@ -128,14 +128,6 @@ class _Vocabulary(dict[str, int]):
         return number
 
 
-class _Postings(NamedTuple):
-    """Some postings by term and document: numbers of both, and how often the one stands in the other. int32[n] each."""
-
-    term: Numbers
-    document: Numbers
-    tf: Numbers
-
-
 @dataclass(frozen=True, eq=False)
 class Index:
     """Where the terms of the queries stand, in a collection of N documents.
@@ -193,12 +185,12 @@ class IndexBuilder:
         self._counts = array("q")  # how many words each document has
         self._known: list[Texts] = []
         self._lengths: list[Numbers] = []
-        self._blocks: list[_Postings] = []
-        self._done = 0
+        # Postings by term and document: numbers of both, and how often the one stands in the other, int32[n] each.
+        self._blocks: list[tuple[Numbers, Numbers, Numbers]] = []
 
     def add_all(self, documents: Iterable[Document], name: str = "documents") -> None:
         """Takes the documents of one file; `name` is what messages call it."""
-        self._files.append((name, self._done + len(self._ids)))
+        self._files.append((name, len(self._lines)))
         for document in documents:
             words = self._analyser.words(document.text)
             self._numbers.extend(map(self._vocabulary.__getitem__, words))
@@ -220,11 +212,9 @@ class IndexBuilder:
         wanted = number < others
         pair, tf = np.unique(number[wanted].astype(np.int64) * documents + document[wanted], return_counts=True)
         term, position = np.divmod(pair, documents)
-        self._blocks.append(
-            _Postings(term.astype(np.int32), (position + self._done).astype(np.int32), tf.astype(np.int32))
-        )
+        position += len(self._lines) - documents
+        self._blocks.append((term.astype(np.int32), position.astype(np.int32), tf.astype(np.int32)))
         self._known.append(as_texts(self._ids))
-        self._done += documents
         self._numbers, self._counts, self._ids = array("i"), array("q"), []
 
     def index(self) -> Index:
@@ -239,17 +229,17 @@ class IndexBuilder:
         if not length.any():
             raise BadInput("no document has a single word that is no stop word; is it text of another kind?")
         start = np.zeros(len(self._terms) + 1, np.int64)
-        for block in self._blocks:
-            start[1:] += np.bincount(block.term, minlength=len(self._terms))
+        for term, _, _ in self._blocks:
+            start[1:] += np.bincount(term, minlength=len(self._terms))
         np.cumsum(start, out=start)
         document, tf = np.empty(start[-1], np.int32), np.empty(start[-1], np.int32)
         free = start[:-1].copy()
         self._blocks.reverse()
         while self._blocks:  # each is given up as soon as it is in its place
-            block = self._blocks.pop()
-            count = np.bincount(block.term, minlength=len(self._terms))
-            slot = np.repeat(free - np.cumsum(count) + count, count) + np.arange(len(block.term))
-            document[slot], tf[slot] = block.document, block.tf
+            term, documents, counts = self._blocks.pop()
+            count = np.bincount(term, minlength=len(self._terms))
+            slot = np.repeat(free - np.cumsum(count) + count, count) + np.arange(len(term))
+            document[slot], tf[slot] = documents, counts
             free += count
         return Index(self._analyser, self._terms, ids, length, start, document, tf)
 

@@ -24,7 +24,7 @@ from leaderboard.accounts.models import User
 from leaderboard.cli.options import PORT, address_of, aligned, listen, option
 from leaderboard.config import Config
 from leaderboard.db import Database
-from leaderboard.errors import BadInput, Conflict, InvalidFields, OtherBuild, Unavailable
+from leaderboard.errors import Conflict, InvalidFields, OtherBuild, Unavailable
 from leaderboard.private_files import private_file, private_folder
 from leaderboard.store import RunStore
 from leaderboard.worker.queue import unfinished
@@ -95,11 +95,8 @@ def _go_on_stopping() -> None:
 @contextmanager
 def _locked(folder: Path) -> Iterator[None]:
     """Makes the folder and keeps it for this demonstration alone. Raises Conflict where another one runs in it."""
-    try:
-        if not folder.is_dir():  # a folder that was there may hold other things: only what we make is closed to others
-            private_folder(folder)
-    except FileExistsError:
-        raise BadInput(f"{folder} is a file; name a folder with --dir") from None
+    if not folder.is_dir():  # a folder that was there may hold other things: only what we make is closed to others
+        private_folder(folder)
     # The system lets go of it when this process ends, however it ends.
     with (folder / "lock").open("w") as lock:
         try:
