@@ -27,16 +27,6 @@ def _listed(lists: "itertools.chain[RankedList] | object") -> dict[str, list[tup
     }
 
 
-def test_reciprocal_ranks_are_added_up() -> None:
-    assert _listed(reciprocal_rank_fusion([FIRST, SECOND])) == {
-        "q1": [
-            ("c", pytest.approx(1 / 63 + 1 / 61)), ("a", 1 / 61), ("d", 1 / 62), ("b", 1 / 62),
-        ],
-        "q2": [("a", 1 / 61)],
-        "q3": [("a", 1 / 61)],
-    }  # fmt: skip
-
-
 def test_scores_are_moved_to_the_unit_interval_and_added_up() -> None:
     # q1: a 1, b 1/2, c 0 of the first; c 1, d 0 of the second. Lists of one document: 1.
     assert _listed(combsum([FIRST, SECOND])) == {

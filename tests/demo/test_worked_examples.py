@@ -6,16 +6,11 @@ The figures are those of the definition of the measures ("Golden cases"), to the
 import datetime as dt
 
 import pytest
-import sqlalchemy as sa
 
 from leaderboard import demo as seeding
 from leaderboard.access import VISITOR
 from leaderboard.boards.reads.board import board
-from leaderboard.evaluations.rules import Subset
 from leaderboard.metrics import parse
-from leaderboard.submissions.models import Submission
-from leaderboard.teams.models import System
-from leaderboard.worker.models import Score, Scoring
 from tests.demo.conftest import Installation
 
 DIGITS = 5e-7  # the table gives six digits
@@ -62,32 +57,6 @@ def test_a_board_shows_the_figures_of_the_golden_case(
     [row] = [row for row in page.rows if row.entry.system.name == system]
     shown = {name: row.entry.figure(name).mean for name in figures}
     assert shown == pytest.approx(figures, abs=DIGITS)
-
-
-@pytest.mark.parametrize(
-    ("evaluation", "measure", "values"),
-    [
-        ("reciprocal-rank", "RR", (1 / 3, 1 / 2, 1.0)),
-        ("average-precision", "AP", (0.775, 0.521164)),
-    ],
-)
-def test_the_values_of_single_queries_are_those_of_the_golden_case(
-    installation: Installation, evaluation: str, measure: str, values: tuple[float, ...]
-) -> None:
-    with installation.database.read() as session:
-        vector = session.scalars(
-            sa.select(Score.values)
-            .join(Scoring)
-            .join(Submission)
-            .join(System)
-            .where(
-                Score.measure == measure,
-                Score.subset == Subset.ALL,
-                Submission.evaluation.has(slug=evaluation),
-                System.slug == "example",
-            )
-        ).one()
-    assert vector.tolist() == pytest.approx(values, abs=DIGITS)
 
 
 def test_every_evaluation_of_the_worked_examples_is_checked_here() -> None:
