@@ -15,7 +15,7 @@ from leaderboard.campaigns import reads
 from leaderboard.campaigns import writes as campaigns
 from leaderboard.campaigns.inputs import AccountName, CampaignChanges, LetOut, NewCampaign, TeamAddress
 from leaderboard.campaigns.rules import Visibility
-from leaderboard.declared.commands import Command, Find, Lines, Table, account_named, number
+from leaderboard.declared.commands import Command, Find, Table, account_named, number
 from leaderboard.errors import InvalidFields, NotFound
 from leaderboard.evaluations import writes as removing
 from leaderboard.teams.reads import find_team, find_team_let_in
@@ -51,10 +51,10 @@ SHOWN = (
 )  # fmt: skip
 
 
-def _shown(answer: Any) -> dict[str, str]:
+def _shown(answer: Any, _: Any) -> str:
     of_settings = {name: answer["values"][name] for name in SHOWN}
     of_people = {name: answer[name] for name in ("organisers", "teams", "evaluations")}
-    return {name.replace("_", " "): _text(value) for name, value in (of_settings | of_people).items()}
+    return "\n".join(f"{name.replace('_', ' '):16}{_text(value)}" for name, value in (of_settings | of_people).items())
 
 
 def _text(value: Any) -> str:
@@ -91,7 +91,7 @@ def make_campaign(body: NewCampaign) -> reads.CampaignSettings:
     return read(reads.campaign_settings, made.slug)
 
 
-@get(CAMPAIGN, Scope.ORGANISE, command=Command("campaign show CAMPAIGN", Lines(_shown), "harbour"))
+@get(CAMPAIGN, Scope.ORGANISE, command=Command("campaign show CAMPAIGN", _shown, "harbour"))
 def organised_campaign(campaign: str) -> reads.CampaignSettings:
     """Every setting of a campaign, and why it can't be removed."""
     return read(reads.campaign_settings, campaign)

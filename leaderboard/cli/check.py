@@ -1,15 +1,12 @@
 """`leaderboard check`: what would become of a run, before it counts."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from leaderboard.cli import options
 from leaderboard.cli.options import FILE, Place, counting_bar, option, refuse_if
-
-if TYPE_CHECKING:
-    from leaderboard.submissions.rules import Checked
 
 EXIT = {True: 0, False: 1, None: 3}  # what is said of the file -> exit status
 NOT_NOW = 4  # of one that is sound, at a moment at which no run is taken
@@ -73,7 +70,7 @@ def check(
 
 def _alone(
     run: Path, threshold: float | None, *, query_file: Path | None, documents: Path | None, document_pattern: str
-) -> "Checked":
+) -> Any:
     """Holds a file against what is said of the collection."""
     from leaderboard.formats import FileRules, Limits, RunRules, document_list, read_queries
     from leaderboard.submissions.rules import Expected, check_run, look_at

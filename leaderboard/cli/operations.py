@@ -30,7 +30,7 @@ from leaderboard.cli.options import FILE, ask, flag, given_on_line, option, prin
 from leaderboard.client import NOTHING, Client, Content, Refused
 from leaderboard.config import Config
 from leaderboard.declared import inputs
-from leaderboard.declared.commands import PART, Command, Lines, Table
+from leaderboard.declared.commands import PART, Command, Table
 from leaderboard.errors import NotFound, Unconfirmed
 from leaderboard.evaluations.inputs import FileRuleChanges
 from leaderboard.numbers import counted
@@ -268,9 +268,6 @@ def _print(done: Any, answer: Any, values: Mapping[str, Any]) -> None:
                 _print(table, answer, values)
         case Table():
             print_table(done.head, map(done.row, done.rows(answer)), done.empty)
-        case Lines():
-            for name, text in done.of(answer).items():
-                click.echo(f"{name:16}{text}")
         case str():
             click.echo(done.format_map({**(answer if isinstance(answer, dict) else {}), **values}))
         case _:

@@ -22,13 +22,6 @@ class Table:
 
 
 @frozen
-class Lines:
-    """An answer as lines of a name and a text."""
-
-    of: Callable[[Answer], Mapping[str, str]]
-
-
-@frozen
 class Find:
     """How an argument that people write stands for a part of the address that is a number.
 
@@ -67,7 +60,7 @@ class Command:
 
     usage    its words, then its arguments in capitals: parts of the address, or fields of the body; one in brackets may
              be left out, one with … be given several times. CAMPAIGN/EVALUATION is one argument; FILE is the body
-    done     one table or several, lines, or what is said after it: a text with {names} of its arguments and of the
+    done     one table or several, or what is said after it: a text with {names} of its arguments and of the
              answer, or a function of answer and arguments
     example  what follows its words in the help's example
     sends    what it sends unless another option says otherwise
@@ -82,7 +75,7 @@ class Command:
     """
 
     usage: str
-    done: str | Table | tuple[Table, ...] | Lines | Callable[[Answer, Mapping[str, Any]], str]
+    done: str | Table | tuple[Table, ...] | Callable[[Answer, Mapping[str, Any]], str]
     example: str = ""
     sends: Mapping[str, Any] = field(default_factory=dict)
     asks: str | Callable[[Answer, Mapping[str, Any]], str] = ""

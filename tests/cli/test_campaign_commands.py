@@ -172,7 +172,7 @@ def test_a_campaign_is_removed_only_after_a_yes(
     monkeypatch.setattr("click.testing._NamedTextIOWrapper.isatty", lambda _: True)
     asked = click.testing.CliRunner().invoke(leaderboard, ["campaign", "remove", "harbour"], input="n\n")
     assert asked.exit_code == 1
-    assert "Remove Harbour (harbour) for good, with its evaluations, 2 queries and 0 judgments?" in asked.stderr
+    assert "Remove Harbour (harbour) for good, with 1 evaluation, 2 queries and 0 judgments?" in asked.stderr
     assert "harbour" in ok("campaign", "list")
     agreed = click.testing.CliRunner().invoke(leaderboard, ["campaign", "remove", "harbour"], input="y\n")
     assert (agreed.exit_code, agreed.stdout) == (0, "removed the campaign harbour\n")
