@@ -45,7 +45,7 @@ from leaderboard.teams.reads import find_own_team, find_system
 from leaderboard.web import uploads
 from leaderboard.web.context import actor, clock, now, read, reading, store, writing
 from leaderboard.web.endpoints import answered, get, post
-from leaderboard.web.organise import CAMPAIGN, evaluation_here, require_confirmed
+from leaderboard.web.organise import CAMPAIGN, evaluation_here
 from leaderboard.web.organise import EVALUATION as ORGANISED_EVALUATION
 from leaderboard.web.security import require_text
 from leaderboard.worker.queue import unfinished
@@ -155,9 +155,7 @@ def _changed_run(
     """confirm: whether what it does to the board, and `also`, is confirmed."""
     pages.own_run(submission)
     with writing() as session:
-        run = session.get_one(Submission, submission)
-        change(session, actor(), run)
-        require_confirmed(session, "", confirm, Evaluation.id == run.evaluation_id, also)
+        pages.change_confirmed(session, session.get_one(Submission, submission), change, confirm, also)
     return read(reads.status, submission)
 
 
@@ -244,7 +242,8 @@ def _require_same(earlier: int) -> None:
             run = session.get_one(Submission, earlier)
             sent = _sent_run(session, run.evaluation_id, posted, upload, Gathered())
             answers = checked_answers(form_fields(run.evaluation), sent.details["answers"], complete=False)
-            own = (upload.sha256, sent.team_id, sent.details.get("threshold"), answers)
+            theta = checked(RunSettings, {"threshold": posted.fields.get("threshold", "")}).threshold
+            own = (upload.sha256, sent.team_id, theta, answers)
             is_same = own == (run.sha256, run.team_id, run.threshold, run.answers)
             if not is_same or (isinstance(sent.system, int) and sent.system != run.system_id):
                 raise Conflict(

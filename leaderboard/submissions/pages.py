@@ -44,6 +44,7 @@ from leaderboard.submissions import rules
 from leaderboard.submissions.inputs import RunSettings, RunWords
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.reads import form as forms
+from leaderboard.submissions.reads import selection
 from leaderboard.submissions.reads.status import SubmissionStatus, sent_under, status
 from leaderboard.submissions.writes import submissions
 from leaderboard.teams.models import System, Team
@@ -624,15 +625,27 @@ DECISIONS: dict[str, tuple[Callable[..., None], str]] = {
 }
 
 
+def change_confirmed(
+    session: Session, run: Submission, change: Callable[..., object], confirmed: bool, also: Sequence[str] = ()
+) -> None:
+    """Makes a change to a run. Raises Unconfirmed, which undoes it, with what it does at once where that is not
+    confirmed. also: what else has to be."""
+    before = {} if confirmed else selection.standing_names(session, run)
+    change(session, actor(), run)
+    session.flush()
+    after = before and selection.standing_names(session, run)
+    named = [f"{what}: {name} now, then {after[what]}." for what, name in before.items() if name != after[what]]
+    require_confirmed(session, "", confirmed, Evaluation.id == run.evaluation_id, [*also, *named])
+
+
 def _ask(submission: int, *, act: str) -> ResponseReturnValue:
     """The page that says what would change, and asks: it is done for that, and undone."""
     run, refusal = own_run(submission), ""
     listed: Sequence[str] = ()
     try:
         with writing() as session:
-            row = session.get_one(Submission, submission)
-            DECISIONS[act][0](session, actor(), row, now=clock())
-            require_confirmed(session, "", False, Evaluation.id == row.evaluation_id)
+            decide = partial(DECISIONS[act][0], now=clock())
+            change_confirmed(session, session.get_one(Submission, submission), decide, confirmed=False)
             session.rollback()
     except errors.Unconfirmed as asked:
         listed = asked.effects

@@ -3,12 +3,14 @@
 from collections.abc import Callable
 
 import pytest
+import sqlalchemy as sa
 
 from leaderboard.campaigns.models import Campaign
 from leaderboard.errors import Conflict
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.rules import Designation, RunChoice
 from leaderboard.submissions.writes import submissions
+from leaderboard.teams.models import System
 from tests.submissions.test_writes import act
 from tests.support.world import World, run_text
 
@@ -33,6 +35,7 @@ def test_the_reason_that_is_told_is_the_one_that_it_is_refused_for(world: World)
     second = world.submit(run_text(2))
     world.drain()
     assert refused(world, first, submissions.make_primary) == "This run is its team's primary run already."
+    assert refused(world, first, submissions.select_run) == "This run stands for its system already."
     assert [refused(world, second, act) for act in (submissions.make_primary, submissions.withdraw)] == [""] * 2
     act(world, submissions.withdraw, second)
     assert [
@@ -45,3 +48,18 @@ def test_the_reason_that_is_told_is_the_one_that_it_is_refused_for(world: World)
     with world.database.write() as session:
         session.get_one(Campaign, world.campaign).run_choice = RunChoice.LATEST
     assert "the latest run of each system stands" in refused(world, first, submissions.select_run)
+
+
+def test_the_run_that_stands_is_chosen_again_only_while_another_that_was_chosen_since_waits(world: World) -> None:
+    first = world.submit(run_text(1))
+    (system,) = world.all(sa.select(System))
+    assert refused(world, first, submissions.select_run) == ""  # nothing stands before it is scored
+    world.drain()
+    assert refused(world, first, submissions.select_run) == "This run stands for its system already."
+    later = world.submit(run_text(2), system=system, stand=True)
+    act(world, submissions.select_run, first)
+    assert refused(world, first, submissions.select_run) == "This run stands for its system already."
+    act(world, submissions.select_run, later)
+    assert refused(world, first, submissions.select_run) == ""
+    world.drain()
+    assert refused(world, later, submissions.select_run) == "This run stands for its system already."

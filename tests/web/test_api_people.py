@@ -1,5 +1,6 @@
 """Organisers through the API: who organises and who knows of a campaign, its systems, teams and audit trail."""
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -60,13 +61,16 @@ def test_a_decision_that_changes_the_board_is_confirmed(
     own, ada = f"{API}/submissions/{runs['alpha']}", program("ada", Scope.SUBMIT)
     world.turn(State.SCORED)
     before = ada.ask(own)
-    if act != "withdraw":  # the same run stands for its system, so that nothing is asked
-        assert ada.post(f"{own}/{act}")["is_primary"] is (act == "primary")
-    else:
-        refused = ada.post(f"{own}/{act}", 400)
-        assert refused["fields"]["confirm"] == [
-            "The run leaves every board for good.",
-            "Harbour 2025: another run is shown for 1 of 2 systems.",
-        ]  # fmt: skip
-        assert ada.ask(own) == before
-        assert ada.post(f"{own}/{act}", confirm=True) != before
+    if act == "stand":  # it does by now, as its system's only run
+        assert ada.post(f"{own}/{act}", 409)["detail"] == "This run stands for its system already."
+        return
+    refused = ada.post(f"{own}/{act}", 400)["fields"]["confirm"]
+    primary, standing = (
+        rf"The team's primary run: none now, then run {runs['alpha']}, [^.]+\.",
+        rf"The run that stands for Finder: run {runs['alpha']}, [^.]+ now, then none\.",
+    )
+    moved = "Harbour 2025: another run is shown for 1 of 2 systems\\."
+    expected = [primary] if act == "primary" else ["The run leaves every board for good\\.", standing, moved]
+    assert re.fullmatch("\n".join(expected), "\n".join(refused))
+    assert ada.ask(own) == before
+    assert ada.post(f"{own}/{act}", confirm=True) != before

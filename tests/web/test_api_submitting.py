@@ -209,6 +209,8 @@ def test_a_key_that_was_used_for_another_file_or_other_fields_is_refused(
     assert (refused.status_code, world.count(Submission), files_in(app)) == (409, 1, kept)
     assert "This key was used for submission 1" in refused.json["detail"]
     assert "Take another key" in refused.json["detail"]
+    unread = ada.submit(key="k1", **FIELDS, threshold="half")
+    assert (unread.status_code, list(unread.json["fields"])) == (400, ["threshold"])
 
 
 @pytest.mark.parametrize("key", ["two words", "x" * 201, "ü"])

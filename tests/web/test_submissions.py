@@ -1,5 +1,6 @@
 """A submission's page: who sees it, what it says in every state, withdrawing."""
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -53,7 +54,10 @@ def test_a_team_makes_another_run_its_primary_one_after_reading_what_that_change
         for line in ("", "q3 Q0 d7 2 0.5 alpha\n")
     )
     world.turn(State.SCORED)
-    assert "Harbour 2025: another run is shown for 1 of 1 system." in participant.get(f"{second}/primary")
+    asked = participant.get(f"{second}/primary")
+    assert "Harbour 2025: another run is shown for 1 of 1 system." in asked
+    assert re.search(r"The team&#39;s primary run: none now, then BERT \(run 2, [^)]+\)\.", asked)
+    assert re.search(r"stands for Searcher: BERT \(run 1, [^)]+\) now, then BERT \(run 2, [^)]+\)\.", asked)
     assert other.post(f"{second}/primary").status_code == 403
     assert participant.post(f"{second}/primary").location == second
     assert f"{second}/primary" not in participant.get(second)

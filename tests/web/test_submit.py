@@ -14,6 +14,7 @@ from leaderboard.accounts import rate_limits as attempts
 from leaderboard.evaluations import writes as submission_forms
 from leaderboard.evaluations.rules import FormField
 from leaderboard.store import Caps
+from leaderboard.submissions import rules
 from leaderboard.submissions.rules import REJECTED_A_DAY, Designation, State
 from leaderboard.worker.models import Scoring
 from tests.support.pages import hidden
@@ -101,11 +102,22 @@ def test_the_quota_stands_beside_the_form_and_is_enforced(world: World, particip
     assert "1 of 1" in participant.get(FORM)
     assert participant.send(FORM, RUN, **world.sent()).status_code == 302
     page = participant.get(FORM)
-    assert re.search(r"Your team has used 1 of its 1 submissions for today\. The count starts again on \d", page)
+    assert re.search(
+        r"Your team has used 1 of its 1 submissions for today\. The count starts again on [^.]+\. That is ", page
+    )
     assert "<form" not in page.partition("<main")[2]
     answer = participant.send(FORM, RUN, **world.sent())
     assert (answer.status_code, "starts again on" in answer.text) == (429, True)
     assert 60 < int(answer.headers["Retry-After"]) <= 24 * 3600  # when the day is over
+
+
+def test_a_quota_that_files_not_checked_yet_hold_may_be_free_at_once(
+    world: World, participant: Reader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rules, "REJECTED_A_DAY", 1)
+    assert participant.send(FORM, RUN, **world.sent()).status_code == 302
+    page = participant.get(FORM)
+    assert "1 file on the way or not checked yet, which may take the rest of the quota. Try again soon.</p>" in page
 
 
 @pytest.mark.parametrize(

@@ -205,10 +205,12 @@ def select_refusal(session: Session, actor: Actor, run: Submission, now: datetim
     """Why `actor` can't let the run stand for its system; None when they can."""
     evaluation = run.evaluation
     holders = holders_against(session, run)
-    system = session.get_one(System, run.system_id)
-    return _choice_refusal(actor, evaluation, run, holders, now) or system_refusal(
-        session, evaluation, system, run.late, chosen=run.id, freed=[holder.id for holder in holders]
-    )
+    if refused := _choice_refusal(actor, evaluation, run, holders, now):
+        return refused
+    if evaluation.campaign.run_choice is rules.RunChoice.PRIMARY and _stays_selected(session, run):
+        return "This run stands for its system already."
+    system, freed = session.get_one(System, run.system_id), [holder.id for holder in holders]
+    return system_refusal(session, evaluation, system, run.late, chosen=run.id, freed=freed)
 
 
 def primary_refusal(session: Session, actor: Actor, run: Submission, now: datetime) -> str | None:
@@ -278,13 +280,39 @@ def holders_against(session: Session, run: Submission, *, primary: bool = False)
 
 def contenders(session: Session, run: Submission) -> list[rules.ScoredRun]:
     """The scored runs of the run's system, in time as it is or late as it is, of which one stands on the boards."""
-    same = Submission.system_id == run.system_id, Submission.evaluation_id == run.evaluation_id
-    return [scored for of_set in scored_runs(session, *same, Submission.late == run.late).values() for scored in of_set]
+    return [scored for of_set in scored_runs(session, *_of_its_place(run)).values() for scored in of_set]
+
+
+def _of_its_place(run: Submission) -> tuple[sa.ColumnElement[bool], ...]:
+    of_system = Submission.system_id == run.system_id, Submission.evaluation_id == run.evaluation_id
+    return *of_system, Submission.late == run.late
 
 
 def selected_by_order(runs: Sequence[rules.ScoredRun]) -> rules.ScoredRun | None:
     """The one of a system's runs that stands by the order of its runs alone; None of none."""
     return rules.selected_run(runs, rules.RunChoice.PRIMARY, lambda _: None, "none") if runs else None
+
+
+def standing_names(session: Session, run: Submission) -> dict[str, str]:
+    """By name, what a decision on the run may change: its team's primary run and, where teams choose it, the run that
+    stands for its system."""
+    primary = primary_run(session, *of_team(run.team_id, run.evaluation_id))
+    names = {"The team's primary run": primary.name if primary else "none"}
+    if run.evaluation.campaign.run_choice is rules.RunChoice.PRIMARY:
+        stands = selected_by_order(contenders(session, run))
+        shown = stands is not None and not stands.off_board and session.get_one(Submission, stands.submission_id)
+        names[f"The run that stands for {run.system.name}"] = shown.name if shown else "none"
+    return names
+
+
+def _stays_selected(session: Session, run: Submission) -> bool:
+    """Whether the run stands for its system, and no run that was chosen since will once it is scored."""
+    stands = selected_by_order(contenders(session, run))
+    if stands is None or stands.submission_id != run.id:
+        return False
+    waiting = *_of_its_place(run), Submission.scored_at.is_(None), on_boards()
+    chosen = session.scalar(sa.select(sa.func.max(Submission.chosen_at)).where(*waiting))
+    return chosen is None or (run.chosen_at is not None and chosen <= run.chosen_at)
 
 
 def _choice_refusal(
