@@ -562,8 +562,7 @@ def new() -> ResponseReturnValue:
 @blueprint.post("/account/tokens/<int:api_token>/revoke")
 @signed_in
 def revoke(api_token: int) -> ResponseReturnValue:
-    with writing() as session:
-        accounts.revoke_token(session, actor(), api_token, now())
+    _write(accounts.revoke_token, api_token)
     return _done("The token no longer works.")
 
 
@@ -616,9 +615,7 @@ def confirmation(token: str) -> ResponseReturnValue:
 @blueprint.post("/account/email/confirm/<token>")
 @signed_in
 def confirm(token: str) -> ResponseReturnValue:
-    with writing() as session:
-        user = accounts.confirm_address(session, actor(), token, now())
-    return _done(f"{user.email} is confirmed.")
+    return _done(f"{_write(accounts.confirm_address, token, now())} is confirmed.")
 
 
 @form_at("/account/mail")

@@ -14,6 +14,8 @@ from leaderboard.campaigns.models import Campaign, CampaignOrganiser
 from leaderboard.db import UtcDateTime, snapshot
 from leaderboard.errors import NotAllowed
 from leaderboard.frozen import frozen
+from leaderboard.submissions.reads.selection import SHOWN_STATE
+from leaderboard.submissions.rules import State
 from leaderboard.teams.models import Invitation, Membership, Team
 from leaderboard.teams.reads import OwnRun, is_owned_by, open_invitation, own_runs
 from leaderboard.teams.rules import Role
@@ -94,8 +96,8 @@ def account(session: Session, actor: Actor, now: datetime) -> Account:
         teams=_teams(session, user.id),
         runs=tuple(
             run
-            for rejected in (False, True)
-            for run in own_runs(session, actor, actor.teams, now, limit=LATEST, rejected=rejected)
+            for which in (SHOWN_STATE != State.REJECTED, SHOWN_STATE == State.REJECTED)
+            for run in own_runs(session, actor, actor.teams, now, which, limit=LATEST)
         ),
         identities=identities_of(session, user.id),
     )

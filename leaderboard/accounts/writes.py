@@ -31,7 +31,7 @@ from leaderboard.accounts.reads import is_live, needed_by, tokens_of
 from leaderboard.accounts.rules import Scope, token_hash
 from leaderboard.audit.writes import assign, present, record
 from leaderboard.campaigns.models import Campaign, CampaignOrganiser
-from leaderboard.db import Database, add_or_refuse, locked, missing
+from leaderboard.db import Database, add_or_refuse, exists, locked, missing
 from leaderboard.errors import BadInput, Conflict, Gathered, InvalidFields, NotFound
 from leaderboard.frozen import frozen
 from leaderboard.mail import writes as outbox
@@ -212,14 +212,15 @@ def make_token(
     return token
 
 
-def revoke_token(session: Session, actor: Actor, token_id: int, now: datetime) -> None:
+def revoke_token(session: Session, actor: Actor, user: User, token_id: int) -> None:
     """From here on the token opens nothing. Raises NotFound for a token of somebody else, as for none."""
+    _require_own(actor, user)
     token = session.get(ApiToken, token_id)
-    if token is None or not (actor.all_powerful or token.user_id == actor.user_id):
+    if token is None or token.user_id != user.id:
         raise NotFound
     if token.revoked_at is None:
-        token.revoked_at = now
-        record(session, actor, "revoke token", session.get_one(User, token.user_id), name=token.name)
+        token.revoked_at = present()
+        record(session, actor, "revoke token", user, name=token.name)
 
 
 def note_use(session: Session, token_id: int, now: datetime) -> None:
@@ -282,7 +283,7 @@ def find_user(session: Session, name: str) -> User:
 
 def require_free(session: Session, name: str) -> None:
     """Raises InvalidFields when an account has this name, without saying whose. Who asks is counted before."""
-    if session.scalar(sa.select(User.id).where(User.name_key == name_key(name))) is not None:
+    if exists(session, User.name_key == name_key(name)):
         raise InvalidFields({"name": [NAME_TAKEN]})
 
 
@@ -304,7 +305,7 @@ def authenticate(
     name: str,
     password: str,
     address: str,
-    now: datetime | None = None,
+    now: datetime,
     browser: KnownBrowser | None = None,
 ) -> User:
     """The account of this name or e-mail address, when the password is right.
@@ -315,7 +316,6 @@ def authenticate(
     again. Takes the database instead of a session, because a failure is recorded though it raises, and because hashing
     takes too long to hold a writing transaction meanwhile.
     """
-    now = now or present()
     if len(name) > LONGEST_EMAIL:
         raise BadInput(WRONG)
     with database.read() as session:
@@ -489,13 +489,13 @@ def send_confirmation(session: Session, actor: Actor, user: User) -> str:
     return user.unconfirmed_email
 
 
-def confirm_address(session: Session, actor: Actor, token: str, now: datetime) -> User:
+def confirm_address(session: Session, actor: Actor, user: User, token: str, now: datetime) -> str:
     """Makes the address that a link was sent to the account's; the one before is told. Only its own account may."""
     link = _locked_link(session, MailKind.CONFIRMATION, token, now, actor)
     link.used_at = now
-    _take(session, link.user, link.address)
-    record(session, actor, "confirm address", link.user)
-    return link.user
+    _take(session, user, link.address)
+    record(session, actor, "confirm address", user)
+    return link.address
 
 
 def set_address(session: Session, actor: Actor, user: User, email: str) -> None:
@@ -522,7 +522,7 @@ def _take(session: Session, user: User, address: str | None) -> None:
     Raises Conflict where another account has confirmed the same address.
     """
     key = None if address is None else email_key(address)
-    if key and session.scalar(sa.select(User.id).where(User.email_key == key, User.id != user.id)) is not None:
+    if key and exists(session, User.email_key == key, User.id != user.id):
         raise Conflict("This address is the confirmed one of another account: an address belongs to one account.")
     outbox.void_confirmations(session, user)
     old = user.email
@@ -567,8 +567,8 @@ def unlink_identity(session: Session, actor: Actor, user: User, identity_id: int
     identity = session.get(Identity, identity_id)
     if identity is None or identity.user_id != user.id:
         raise NotFound(f"no identity {identity_id} logs in to {user.name}")
-    others = sa.select(Identity.id).where(Identity.user_id == user.id, Identity.id != identity_id)
-    if user.password_hash is None and session.scalar(others) is None:
+    others = Identity.user_id == user.id, Identity.id != identity_id
+    if user.password_hash is None and not exists(session, *others):
         raise Conflict(f"Nothing else would open the account {user.name}: set a password first.")
     session.delete(identity)
     record(session, actor, "unlink identity", user, issuer=identity.issuer)

@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 import sqlalchemy as sa
-from sqlalchemy.orm import Mapped, mapped_column, relationship
+from sqlalchemy.orm import Mapped, mapped_column
 
 from leaderboard.campaigns.rules import BOUNDS, Visibility
 from leaderboard.db import Base, Key, choice
@@ -53,16 +53,12 @@ class Campaign(Base):
         sa.CheckConstraint("compat IN (9, 10)", "compat"),
     )
 
-    organisers: Mapped[list["CampaignOrganiser"]] = relationship(back_populates="campaign")
-
 
 class CampaignOrganiser(Base):
     __tablename__ = "campaign_organiser"
 
     campaign_id: Mapped[int] = mapped_column(sa.ForeignKey("campaign.id", ondelete="CASCADE"), primary_key=True)
     user_id: Mapped[int] = mapped_column(sa.ForeignKey("user.id", ondelete="CASCADE"), primary_key=True, index=True)
-
-    campaign: Mapped[Campaign] = relationship(back_populates="organisers")
 
 
 class CampaignTeam(Base):

@@ -6,7 +6,6 @@ Who organises a campaign, which teams know of a private one, and who may make ca
 """
 
 from collections.abc import Callable
-from typing import Any
 
 from flask import Blueprint, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
@@ -15,12 +14,12 @@ from leaderboard.campaigns import api, inputs, reads
 from leaderboard.campaigns import writes as campaigns
 from leaderboard.campaigns.reads import CampaignSettings as Page
 from leaderboard.campaigns.rules import PRIOR_FIELDS, Visibility
-from leaderboard.declared.inputs import Inputs, checked
-from leaderboard.errors import InvalidFields, LeaderboardError, NotFound, TooManyAttempts, Unconfirmed
+from leaderboard.declared.inputs import checked
+from leaderboard.errors import InvalidFields, LeaderboardError, NotFound, Unconfirmed
 from leaderboard.evaluations.reads import Mend, left_to_do, readiness
 from leaderboard.metrics import Family, families
 from leaderboard.web.context import actor, read, writing
-from leaderboard.web.forms import Declared, declared, done, filled, form_page, saved
+from leaderboard.web.forms import Declared, answered, declared, done, filled, form_page, saved
 from leaderboard.web.organise import organised, settings_change
 from leaderboard.web.sessions import signed_in
 
@@ -175,17 +174,17 @@ AccountForm, TeamForm = declared(inputs.AccountName), declared(inputs.TeamAddres
 
 
 @people_blueprint.get("/<campaign>/organisers")
+@people_blueprint.post("/<campaign>/organisers", endpoint="add")
 @organised
 def show(campaign: str) -> ResponseReturnValue:
-    return _people_page(campaign)
-
-
-@people_blueprint.post("/<campaign>/organisers")
-@organised
-def add(campaign: str) -> ResponseReturnValue:
     form = AccountForm()
-    said = f"{form.text('name')} organises the campaign, too."
-    return _people_change(campaign, said, api.add_organiser, inputs.AccountName, organiser=form)
+
+    def add() -> ResponseReturnValue:
+        api.add_organiser(campaign, checked(inputs.AccountName, form.sent()))
+        return _to_people(campaign, f"{form.text('name')} organises the campaign, too.")
+
+    forms = {"organiser_form": form, "team_form": TeamForm(formdata=None)}
+    return answered(form, "organise/people.html", add, page=read(reads.people, campaign), **forms)
 
 
 @people_blueprint.route("/<campaign>/organisers/<int:member>/remove", methods=["GET", "POST"])
@@ -204,8 +203,13 @@ def remove_organiser(campaign: str, member: int) -> ResponseReturnValue:
 @organised
 def let_in(campaign: str) -> ResponseReturnValue:
     form = TeamForm()
-    said = f"{form.text('team')} is let in."
-    return _people_change(campaign, said, api.let_team_in, inputs.TeamAddress, team=form)
+
+    def add() -> ResponseReturnValue:
+        api.let_team_in(campaign, checked(inputs.TeamAddress, form.sent()))
+        return _to_people(campaign, f"{form.text('team')} is let in.")
+
+    forms = {"organiser_form": AccountForm(formdata=None), "team_form": form}
+    return answered(form, "organise/people.html", add, page=read(reads.people, campaign), **forms)
 
 
 @people_blueprint.post("/<campaign>/teams-let-in/<team>/remove")
@@ -215,43 +219,23 @@ def let_out(campaign: str, team: str) -> ResponseReturnValue:
         api.let_team_out(campaign, team, inputs.LetOut(confirm=bool(request.form.get("confirm"))))
     except Unconfirmed as asked:
         return render_template("organise/let_team_out.html", name=team, asked=asked.effects)
-    flash(f"{team} is no longer let in.")
-    return redirect(url_for(".show", campaign=campaign))
+    return _to_people(campaign, f"{team} is no longer let in.")
 
 
 @people_blueprint.route("/founders", methods=["GET", "POST"])
 @signed_in
 def founders() -> ResponseReturnValue:
-    form, error = AccountForm(), None
-    page = read(reads.founders)
-    if form.is_submitted():
+    form, founders = AccountForm(), read(reads.founders)
+
+    def change() -> ResponseReturnValue:
         revoked = request.form.get("revoke") == "yes"
-        try:
-            (api.remove_founder if revoked else api.add_founder)(checked(inputs.AccountName, form.sent()))
-        except InvalidFields as refused:
-            error = refused
-        else:
-            flash(f"{form.text('name')} may {'no longer make' if revoked else 'make'} campaigns.")
-            return redirect(request.path)
-    return form_page("organise/founders.html", form, error, founders=page)
+        (api.remove_founder if revoked else api.add_founder)(checked(inputs.AccountName, form.sent()))
+        flash(f"{form.text('name')} may {'no longer make' if revoked else 'make'} campaigns.")
+        return redirect(request.path)
+
+    return answered(form, "organise/founders.html", change, founders=founders)
 
 
-def _people_change(
-    campaign: str, said: str, change: Callable[[str, Any], object], model: type[Inputs], **sent: Declared
-) -> ResponseReturnValue:
-    (form,) = sent.values()
-    try:
-        change(campaign, checked(model, form.sent()))
-    except (InvalidFields, TooManyAttempts) as error:
-        return _people_page(campaign, error, **sent)
+def _to_people(campaign: str, said: str) -> ResponseReturnValue:
     flash(said)
     return redirect(url_for(".show", campaign=campaign))
-
-
-def _people_page(campaign: str, error: LeaderboardError | None = None, **sent: Declared) -> ResponseReturnValue:
-    forms = {"organiser": AccountForm(formdata=None), "team": TeamForm(formdata=None), **sent}
-    form = next(iter(sent.values()), forms["organiser"])
-    page = read(reads.people, campaign)
-    return form_page(
-        "organise/people.html", form, error, page=page, organiser_form=forms["organiser"], team_form=forms["team"]
-    )

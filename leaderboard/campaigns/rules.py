@@ -33,16 +33,16 @@ class Bound:
     low: float
     words: str
     low_allowed: bool = True
-    below: float | None = None
+    below: float = math.inf
 
     def holds(self, number: float) -> bool:
         above = number >= self.low if self.low_allowed else number > self.low
-        return math.isfinite(number) and above and (self.below is None or number < self.below)
+        return above and number < self.below
 
     def sql(self, column: str) -> str:
         """The same as a condition on a column, in SQL that SQLite and PostgreSQL read alike."""
         above = ">=" if self.low_allowed else ">"
-        upper = f"<= {sys.float_info.max!r}" if self.below is None else f"< {self.below!r}"
+        upper = f"<= {sys.float_info.max!r}" if self.below == math.inf else f"< {self.below!r}"
         return f'"{column}" {above} {self.low!r} AND "{column}" {upper}'
 
 

@@ -36,7 +36,7 @@ def system(campaign: str, system_id: int) -> ResponseReturnValue:
         flash(f"{page.name} is changed.")
         return redirect(url_for(".index", campaign=campaign))
 
-    return answered(form, "organise/systems/form.html", change, checks=True, system=page)
+    return answered(form, "organise/systems/form.html", change, system=page)
 
 
 @blueprint.get("")
@@ -49,8 +49,8 @@ def index(campaign: str) -> ResponseReturnValue:
 @blueprint.post("/<int:team_id>", endpoint="rename")
 @organised
 def show(campaign: str, team_id: int) -> ResponseReturnValue:
-    teams = {team.id: team for team in read(reads.organised_teams, campaign)}
-    team = teams.pop(team_id, None) or read(reads.organised_team, campaign, team_id)
+    team = read(reads.organised_team, campaign, team_id)
+    others = [other for other in read(reads.organised_teams, campaign) if other != team]
     form = filled(NameForm, {"name": team.name})
 
     def rename() -> ResponseReturnValue:
@@ -58,7 +58,7 @@ def show(campaign: str, team_id: int) -> ResponseReturnValue:
         flash(f"The team is called {renamed.name} now; its old address leads to the new one.")
         return redirect(url_for(".index", campaign=campaign))
 
-    return answered(form, "organise/teams/show.html", rename, checks=True, team=team, others=list(teams.values()))
+    return answered(form, "organise/teams/show.html", rename, team=team, others=others)
 
 
 @blueprint.get("/<int:team_id>/merge")

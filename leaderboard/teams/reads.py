@@ -9,11 +9,12 @@ The teams and systems that took part in a campaign, for its organisers; what mak
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from itertools import groupby
-from typing import NoReturn, TypeVar
+from operator import itemgetter
+from typing import TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -68,19 +69,24 @@ def open_invitation(now: datetime) -> sa.ColumnElement[bool]:
     return unused & (Invitation.expires_at > now) & access.maker_may_invite()
 
 
-def find_team(session: Session, slug: str, actor: Actor = CONSOLE) -> Team:
+def find_team(
+    session: Session, slug: str, actor: Actor = CONSOLE, is_there: Callable[[Team], bool] = lambda _: True
+) -> Team:
     """The team of this address, a former one of it, or one of a team that was merged into it. Raises NotFound.
 
-    actor  whom the message of that may tell of other teams: of their own ones only
+    actor     whom the message of that may tell of other teams: of their own ones only
+    is_there  whether the team is there for who asks; where it is not, it is refused in the same words
     """
     team = known_team(session, slug)
-    return _no_team(session, slug, actor) if team is None else merged(session, team)
+    if team is not None and is_there(team := merged(session, team)):
+        return team
+    own, there = (sa.true(), "there are") if actor.all_powerful else (Team.id.in_(actor.teams), "yours are")
+    return missing(session, "team", slug, Team.slug, Team.merged_into_id.is_(None), own, there=there)
 
 
 def find_known_team(session: Session, actor: Actor, slug: str, now: datetime) -> Team:
-    """As `find_team`. Raises NotFound, in the same words, also where `actor` may not know of the team."""
-    team = find_team(session, slug, actor)
-    return team if is_known_team(session, actor, team, now) else _no_team(session, slug, actor)
+    """As `find_team`. Raises NotFound also where `actor` may not know of the team."""
+    return find_team(session, slug, actor, lambda team: is_known_team(session, actor, team, now))
 
 
 def is_known_team(session: Session, actor: Actor, team: Team, now: datetime) -> bool:
@@ -98,30 +104,20 @@ def is_known_team(session: Session, actor: Actor, team: Team, now: datetime) -> 
 
 
 def find_team_let_in(session: Session, actor: Actor, campaign: Campaign, slug: str) -> Team:
-    """As `find_team`. Raises NotFound, in the same words, for every team that was not let into the campaign."""
-    team = find_team(session, slug, actor)
-    return team if session.get(CampaignTeam, (campaign.id, team.id)) else _no_team(session, slug, actor)
+    """As `find_team`. Raises NotFound for every team that was not let into the campaign."""
+    let_in = CampaignTeam.campaign_id == campaign.id
+    return find_team(session, slug, actor, lambda team: exists(session, let_in, CampaignTeam.team_id == team.id))
 
 
 def find_own_team(session: Session, actor: Actor, slug: str, campaign_id: int | None = None) -> Team:
-    """As `find_team`. Raises NotFound, in the same words, for every team that `actor` is not in; whoever is in none at
-    all is told that instead.
+    """As `find_team`. Raises NotFound for every team that `actor` is not in; whoever is in none at all is told that.
 
     campaign_id  of a campaign in which `actor` answers for the team otherwise: organisers do
     """
-    known = known_team(session, slug)
-    team = known and merged(session, known)
     organises = campaign_id is not None and actor.may_organise(campaign_id)
-    if team is not None and (organises or actor.is_in(team.id)):
-        return team
     if actor.user_id is not None and not (actor.teams or organises or actor.all_powerful):
         raise NotFound("you are in no team yet: make one, even if you work alone, or join one, under Account")
-    return _no_team(session, slug, actor)
-
-
-def _no_team(session: Session, slug: str, actor: Actor) -> NoReturn:
-    own, there = (sa.true(), "there are") if actor.all_powerful else (Team.id.in_(actor.teams), "yours are")
-    missing(session, "team", slug, Team.slug, Team.merged_into_id.is_(None), own, there=there)
+    return find_team(session, slug, actor, lambda team: organises or actor.is_in(team.id))
 
 
 def find_system(session: Session, team_slug: str, slug: str) -> System:
@@ -178,15 +174,15 @@ def listed_teams(session: Session) -> list[tuple[str, str, str]]:
     rows = session.execute(
         sa.select(Team.slug, Team.name, User.name, Membership.role)
         .outerjoin(Membership, Membership.team_id == Team.id)
-        .outerjoin(User, User.id == Membership.user_id)
+        .outerjoin(Membership.user)
         .where(Team.merged_into_id.is_(None))
-        .order_by(Team.name, User.name)
+        .order_by(Team.name, Team.id, User.name)
     )
-    members: dict[tuple[str, str], list[str]] = {}
-    for slug, name, member, role in rows:
-        own = members.setdefault((slug, name), [])
-        own += [f"{member} (owner)" if role is Role.OWNER else member] if member else []
-    return [(*team, ", ".join(names) or "–") for team, names in members.items()]
+    words = {None: "–", Role.MEMBER: "{}", Role.OWNER: "{} (owner)"}
+    return [
+        (*team, ", ".join(words[role].format(member) for *_, member, role in members))
+        for team, members in groupby(rows, key=itemgetter(0, 1))
+    ]
 
 
 def teams_with_runs(session: Session, campaign_id: int) -> Sequence[Team]:
@@ -338,21 +334,16 @@ def own_runs(
     actor: Actor,
     teams: Collection[int],
     now: datetime,
-    *,
-    system_id: int | None = None,
+    *which: sa.ColumnElement[bool],
     limit: int | None = None,
-    rejected: bool | None = None,
 ) -> tuple[OwnRun, ...]:
     """The runs of these teams that `actor`, a member, may know of, the newest first, each with its figure under its
     evaluation's primary measure.
 
-    system_id  of this system of theirs only
-    limit      at most so many
-    rejected   those alone whose file was rejected, or those alone whose file was not; None: both
+    which  conditions on Submission; with a limit, on SHOWN_STATE too
+    limit  at most so many
     """
-    theirs = Submission.team_id.in_(teams), sa.true() if system_id is None else Submission.system_id == system_id
-    is_rejected = selection.SHOWN_STATE.in_([State.REJECTED])
-    of_state = sa.true() if rejected is None else is_rejected if rejected else ~is_rejected
+    theirs = Submission.team_id.in_(teams), *which
     listed = sa.select(Submission, selection.SHOWN_STATE, Participation.primary_submission_id)
     rows = session.execute(
         selection.with_current_scoring(listed)
@@ -364,15 +355,15 @@ def own_runs(
             sa.orm.joinedload(Submission.team),
             sa.orm.joinedload(Submission.system),
         )
-        .where(*theirs, of_state, access.known_evaluations(actor))
+        .where(*theirs, access.known_evaluations(actor))
         .order_by(Submission.received_at.desc(), Submission.id.desc())
         .limit(limit)
     ).all()
     evaluations = {run.evaluation_id: run.evaluation for run, _, _ in rows}
     columns = primary_columns(current_sets(session, list(evaluations)))
-    which = [run.id for run, _, _ in rows] if limit is not None else sa.select(Submission.id).where(*theirs)
+    ids = [run.id for run, _, _ in rows] if limit is not None else sa.select(Submission.id).where(*theirs)
     measures = {column.name for column in columns.values()}
-    entries = load_entries(session, disclosures(session, actor, evaluations.values(), now), measures, runs=which)
+    entries = load_entries(session, disclosures(session, actor, evaluations.values(), now), measures, runs=ids)
     scored = {entry.submission_id: columns[entry.evaluation_id] for entry in entries}
     means = {entry.submission_id: entry.figure(scored[entry.submission_id].name).mean for entry in entries}
     return tuple(
@@ -542,7 +533,7 @@ def _system_page(session: Session, actor: Actor, record: System, now: datetime) 
         may_remove=own and removal_refusal(session, record) is None,
         others=tuple(sorted(others.items(), key=lambda pair: pair[1].casefold())),
         years=tuple(years),
-        runs=own_runs(session, actor, [team.id], now, system_id=record.id) if own else (),
+        runs=own_runs(session, actor, [team.id], now, Submission.system_id == record.id) if own else (),
     )
 
 

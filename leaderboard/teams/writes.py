@@ -267,12 +267,12 @@ def invite(session: Session, actor: Actor, team: Team, days: int = 7) -> str:
     return token
 
 
-def find_invitation(session: Session, token: str, now: datetime | None = None) -> Invitation:
+def find_invitation(session: Session, token: str, now: datetime) -> Invitation:
     """The invitation behind a link that works. Raises NotFound for none, Conflict for one that works no longer."""
     of_token = sa.select(Invitation).where(Invitation.token_hash == token_hash(token))
     if session.scalar(of_token) is None:
         raise NotFound
-    invitation = session.scalar(of_token.where(reads.open_invitation(now or present())))
+    invitation = session.scalar(of_token.where(reads.open_invitation(now)))
     if invitation is None:
         raise Conflict(
             "This invitation works no longer: it was used, taken back or has expired, or whoever made it may invite no "
@@ -287,11 +287,10 @@ def joined_by(session: Session, actor: Actor, token: str) -> Team | None:
     return team if team is not None and actor.is_in(team.id) else None
 
 
-def accept_invitation(session: Session, actor: Actor, token: str, now: datetime | None = None) -> Team:
+def accept_invitation(session: Session, actor: Actor, token: str, now: datetime) -> Team:
     """Joins the team that a link invites to, and uses the link up."""
     if actor.user_id is None:
         raise NotAllowed("Sign in or register first; then open the link again.")
-    now = now or present()
     invitation = find_invitation(session, token, now)
     # Looked at again under locks: two people may follow one link at the same moment, or its maker be taken out.
     team = locked(session, Team, invitation.team_id, shared=True)

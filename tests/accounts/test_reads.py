@@ -13,7 +13,8 @@ from leaderboard.accounts.writes import make_token
 from leaderboard.audit.writes import present
 from leaderboard.errors import NotAllowed
 from leaderboard.results.reads.run import results
-from leaderboard.submissions.rules import Designation
+from leaderboard.submissions.reads.selection import SHOWN_STATE
+from leaderboard.submissions.rules import Designation, State
 from leaderboard.submissions.writes import submissions
 from leaderboard.teams import writes as teams
 from leaderboard.teams.models import Team
@@ -61,7 +62,8 @@ def test_a_run_has_the_figure_and_the_rank_among_its_team_s_that_its_own_page_an
         assert listed == team_page(session, world.ada, session.get_one(Team, world.team).slug, present()).runs
         page = results(session, world.ada, first, present())
         system = session.get_one(submissions.Submission, first).system
-        assert own_runs(session, world.ada, world.ada.teams, present(), system_id=system.id)[-1] == listed[-1]
+        of_system = submissions.Submission.system_id == system.id
+        assert own_runs(session, world.ada, world.ada.teams, present(), of_system)[-1] == listed[-1]
     assert [(run.title, run.is_primary) for run in listed] == [("waits", False), ("second", False), ("first", True)]
     assert [run.mean is None for run in listed] == [True, False, False]
     assert listed[0].id == waits
@@ -74,8 +76,8 @@ def test_rejected_files_push_no_run_off_the_page(world: World) -> None:
     world.drain()
     with world.database.read() as session:
         runs, files = (
-            own_runs(session, world.ada, world.ada.teams, present(), limit=1, rejected=rejected)
-            for rejected in (False, True)
+            own_runs(session, world.ada, world.ada.teams, present(), which, limit=1)
+            for which in (SHOWN_STATE != State.REJECTED, SHOWN_STATE == State.REJECTED)
         )
         shown = account(session, world.ada, present()).runs
     assert [(run.id, run.state) for run in runs] == [(sound, "scored")]

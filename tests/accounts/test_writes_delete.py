@@ -10,6 +10,7 @@ from leaderboard.accounts import writes as people
 from leaderboard.accounts.models import User
 from leaderboard.accounts.reads import open_session
 from leaderboard.audit.models import Event
+from leaderboard.audit.writes import present
 from leaderboard.campaigns import writes as campaigns
 from leaderboard.campaigns.models import Campaign
 from leaderboard.db import Base
@@ -72,7 +73,7 @@ def test_nothing_of_who_it_was_stays_in_the_database_and_its_runs_stay_with_the_
             "close",
         ]
     with pytest.raises(BadInput):
-        people.authenticate(world.database, "Ada", PASSWORD, "192.0.2.1")
+        people.authenticate(world.database, "Ada", PASSWORD, "192.0.2.1", present())
     assert named(verified(world)) == []
     with world.database.write() as session:  # the name is free again
         assert (

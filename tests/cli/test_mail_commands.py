@@ -97,7 +97,7 @@ def test_a_team_invites_by_a_command_and_takes_an_invitation_back(
     first, second = sorted((line.split()[0] for line in ok("team", "invitations", "alder").splitlines()[1:]), key=int)
     assert ok("team", "invitations", "alder", "--revoke", second) == f"invitation {second} no longer works\n"
     with database.write() as session:
-        teams.accept_invitation(session, actor_of(session, ada), link.rpartition("/")[2])
+        teams.accept_invitation(session, actor_of(session, ada), link.rpartition("/")[2], present())
     assert "Ada" in ok("team", "list")
     refused("team", "invitations", "alder", "--revoke", first)
     assert "at most 90" in refused("team", "invite", "alder", "--days", "91")

@@ -9,6 +9,7 @@ from leaderboard import demo as seeding
 from leaderboard.accounts.models import User
 from leaderboard.accounts.writes import authenticate
 from leaderboard.audit.verify import verify
+from leaderboard.audit.writes import present
 from leaderboard.campaigns.models import Campaign
 from leaderboard.config import folder
 from leaderboard.db import Base, Database
@@ -67,7 +68,7 @@ def test_each_account_of_the_demonstration_can_sign_in(installation: Installatio
     accounts = read_accounts(folder("seeds") / "accounts.toml")
     assert len(accounts) == 3
     for account in accounts:
-        user: User = authenticate(installation.database, account.name, account.password, "127.0.0.1")
+        user: User = authenticate(installation.database, account.name, account.password, "127.0.0.1", present())
         assert (user.name, user.is_admin) == (account.name, account.is_admin)
         assert user.may_found == (account.name == "organiser")
 

@@ -171,7 +171,7 @@ def test_a_mail_with_a_link_waits_no_longer_once_its_link_was_followed_or_anothe
         people.change_address(session, world.ada, ada, "ada@example.net")
     token = link_in(MailKind.CONFIRMATION)
     with world.database.write() as session:
-        people.confirm_address(session, world.ada, token, present())
+        people.confirm_address(session, world.ada, session.get_one(User, ada.id), token, present())
     assert MailKind.CONFIRMATION not in {one.kind for one in waiting(world)}
     with world.database.write() as session:
         people.ask_for_reset(session, "ADA@example.net")

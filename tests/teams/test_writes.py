@@ -98,9 +98,9 @@ def test_an_invitation_lets_one_person_in_once(world: World) -> None:
     assert token not in str(vars(world.all(sa.select(Invitation))[0]))
     for actor, refusal in ((world.ada, Conflict), (VISITOR, NotAllowed)):  # a member does not use it up
         with refused(world.database, refusal, "team"), world.database.write() as session:
-            teams.accept_invitation(session, actor, token)
+            teams.accept_invitation(session, actor, token, present())
     with world.database.write() as session:
-        assert teams.accept_invitation(session, world.eve, token).id == world.team
+        assert teams.accept_invitation(session, world.eve, token, present()).id == world.team
     assert _members(world)[world.eve.user_id or 0] is Role.MEMBER
 
 
@@ -110,7 +110,7 @@ def test_an_invitation_that_has_ended_opens_nothing(world: World, end: str) -> N
     with world.database.write() as session:
         if end == "used":
             other = people.create_user(session, CONSOLE, new_account("Grace"))
-            teams.accept_invitation(session, actor_of(session, other.id), token)
+            teams.accept_invitation(session, actor_of(session, other.id), token, present())
         elif end == "taken back":
             (invitation,) = session.scalars(sa.select(Invitation.id))
             teams.revoke_invitation(session, world.ada, _team(session, world), invitation)
@@ -132,7 +132,7 @@ def test_an_invitation_ends_with_its_makers_rights(world: World, end: str) -> No
             teams.add_member(session, CONSOLE, team, grace, Role.OWNER)
         token = teams.invite(session, actor_of(session, grace.id), team)
         other = teams.invite(session, CONSOLE, team)
-        assert teams.find_invitation(session, token).created_by_id == grace.id
+        assert teams.find_invitation(session, token, present()).created_by_id == grace.id
         assert len(open_invitations(session, world.ada, team.slug, present())) == 2
     with world.database.write() as session:
         team, grace = session.get_one(Team, world.team), session.get_one(User, grace.id)
@@ -148,10 +148,10 @@ def test_an_invitation_ends_with_its_makers_rights(world: World, end: str) -> No
             case "no longer admin":
                 people.set_admin(session, CONSOLE, grace, is_admin=False)
     with refused(world.database, Conflict, "team"), world.database.write() as session:
-        teams.accept_invitation(session, world.eve, token)
+        teams.accept_invitation(session, world.eve, token, present())
     assert world.eve.user_id not in _members(world)
     with world.database.write() as session:  # one of the command line stays
-        assert teams.accept_invitation(session, world.eve, other).id == world.team
+        assert teams.accept_invitation(session, world.eve, other, present()).id == world.team
     with world.database.read() as session:
         assert open_invitations(session, world.ada, "northern-lights", present()) == ()
 
@@ -172,7 +172,7 @@ def test_only_owners_invite_and_remove(world: World) -> None:
 def test_the_last_owner_hands_over_before_leaving(world: World) -> None:
     token = _invite(world)
     with world.database.write() as session:
-        teams.accept_invitation(session, world.eve, token)
+        teams.accept_invitation(session, world.eve, token, present())
     with refused(world.database, Conflict, "team", match="without an owner"), world.database.write() as session:
         teams.remove_member(session, world.ada, _team(session, world), world.ada.user_id)
     with world.database.write() as session:
@@ -191,7 +191,7 @@ def test_a_request_ends_when_who_asked_comes_in_another_way(world: World, way: s
         asking = actor_of(session, people.create_user(session, CONSOLE, new_account("Grace")).id)
         asked = teams.ask_to_join(session, asking, team, "please").id
         if way == "by an invitation":
-            teams.accept_invitation(session, asking, teams.invite(session, CONSOLE, team))
+            teams.accept_invitation(session, asking, teams.invite(session, CONSOLE, team), present())
         elif way == "by an admin":
             teams.add_member(session, CONSOLE, team, session.get_one(User, asking.user_id))
         else:

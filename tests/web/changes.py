@@ -198,7 +198,7 @@ OF_CAMPAIGNS = (
 
 def accept_invitation(session: Session, play: Play) -> None:
     token = teams.invite(session, CONSOLE, team()(session, play))
-    teams.accept_invitation(session, play.actor(session, "eve"), token)
+    teams.accept_invitation(session, play.actor(session, "eve"), token, present())
 
 
 def answer_request(session: Session, play: Play) -> None:

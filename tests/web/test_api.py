@@ -86,7 +86,7 @@ def test_a_token_opens_nothing_once_it_is_revoked_over_or_its_account_closed(
             name: session.scalars(sa.select(ApiToken).where(ApiToken.user_id == user.id)).one()
             for name, user in users.items()
         }
-        credentials.revoke_token(session, CONSOLE, tokens["ada"].id, present())
+        credentials.revoke_token(session, CONSOLE, users["ada"], tokens["ada"].id)
         people.close_account(session, CONSOLE, users["ben"])
         tokens["eve"].expires_at = present()
         people.set_password(session, CONSOLE, users["orla"], users["orla"].password_hash)
