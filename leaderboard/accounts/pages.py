@@ -30,9 +30,9 @@ from flask_login import current_user
 from joserfc.errors import JoseError
 from pydantic import AfterValidator, Field
 from requests import RequestException, Response
-from wtforms import BooleanField, HiddenField, PasswordField, RadioField, SelectMultipleField, StringField
+from wtforms import HiddenField, PasswordField, RadioField, SelectMultipleField, StringField
 from wtforms.validators import ValidationError
-from wtforms.widgets import CheckboxInput, ListWidget
+from wtforms.widgets import CheckboxInput
 
 from leaderboard.accounts import reads
 from leaderboard.accounts import writes as accounts
@@ -527,6 +527,12 @@ def end_sessions() -> ResponseReturnValue:
     return _done("You are logged out everywhere but here.")
 
 
+Checkboxes = partial(SelectMultipleField, option_widget=CheckboxInput())
+SCOPES: dict[str, str] = {
+    Scope.SUBMIT: "Submit runs, choose which one stands, withdraw them",
+    Scope.MANAGE: "Manage teams: make and join them, and say who is in those that I own",
+    Scope.ORGANISE: "Organise: see and do what I may as an organiser",
+}
 LASTS: Any = {30: "30 days", 90: "90 days", 365: "A year", 0: "Until I revoke it"}
 
 
@@ -537,9 +543,9 @@ class TokenForm(ProofForm):
         description="What you tell it by, such as the machine or the script that uses it.",
         render_kw={"autocomplete": "off"},
     )
-    submit_runs = BooleanField("Submit runs, choose which one stands, withdraw them")
-    manage = BooleanField("Manage teams: make and join them, and say who is in those that I own")
-    organise = BooleanField("Organise: see and do what I may as an organiser")
+    scopes = Checkboxes(
+        "What it may do", description="Every token reads what you see as a participant.", choices=SCOPES, coerce=Scope
+    )
     days = RadioField("Lasts", choices=LASTS, coerce=int, default=90)
 
 
@@ -549,10 +555,8 @@ def new() -> ResponseReturnValue:
     form = TokenForm()
 
     def make() -> ResponseReturnValue:
-        boxes = {Scope.SUBMIT: form.submit_runs, Scope.MANAGE: form.manage, Scope.ORGANISE: form.organise}
-        scopes = [scope for scope, box in boxes.items() if box.data]
         name, days = form.text("name"), form.days.data or None
-        token = _write(accounts.make_token, name, scopes, form=form, days=days, now=now())
+        token = _write(accounts.make_token, name, form.scopes.data or (), form=form, days=days, now=now())
         # Shown in the answer itself: a redirect would have to keep it somewhere.
         return render_template("account/token.html", token=token, name=name), {"Cache-Control": "no-store"}
 
@@ -575,9 +579,7 @@ class AddressForm(ProofForm):
 
 
 class MailForm(Form):
-    wanted = SelectMultipleField(
-        "Send me a mail when", widget=ListWidget(prefix_label=False), option_widget=CheckboxInput()
-    )
+    wanted = Checkboxes("Send me a mail when", choices={kind.value: words for kind, words in OPTIONAL.items()})
 
 
 @form_at("/account/email")
@@ -623,7 +625,6 @@ def confirm(token: str) -> ResponseReturnValue:
 def choose() -> ResponseReturnValue:
     user = _user()
     form = MailForm(data={"wanted": [kind.value for kind in OPTIONAL if kind.value not in user.unwanted_mail]})
-    form.wanted.choices = [(kind.value, words) for kind, words in OPTIONAL.items()]
 
     def save() -> ResponseReturnValue:
         _write(accounts.choose_mail, form.wanted.data or [])

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, field_validator
 
 from leaderboard import metrics
-from leaderboard.campaigns.rules import Visibility, checked_beta
+from leaderboard.campaigns.rules import BOUNDS, Visibility, checked_beta
 from leaderboard.declared.inputs import (
     ADDRESS,
     WHOLE,
@@ -146,6 +146,14 @@ class CampaignSettings(Inputs):
         if shown is not None and len(names) != 1:
             raise ValueError("name one measure: the one that ranks the boards")
         return names[0] if names else ""
+
+    @field_validator("cost", "value", "prior")
+    @classmethod
+    def _is_in_bounds(cls, number: float | None, info: ValidationInfo) -> float | None:
+        bound = BOUNDS[str(info.field_name)]
+        if number is not None and not bound.holds(number):
+            raise ValueError(bound.words)
+        return number
 
     @field_validator("beta")
     @classmethod

@@ -386,15 +386,12 @@ class Overview:
     """Campaigns with their evaluations, as far as the reader may know of them, the newest first.
 
     candidates: what `load_candidates` gives with the figures of each evaluation's primary measure: that of its current
-    set, and the campaign's, which may have been changed since; summaries: by evaluation
+    set, and the campaign's, which may have been changed since; summaries: of the same evaluations, in their order
     """
 
     evaluations: Mapping[Campaign, Sequence[Evaluation]]
     candidates: Sequence[Entry]
-    summaries: Mapping[int, EvaluationSummary]
-
-    def of(self, campaign: Campaign) -> tuple[EvaluationSummary, ...]:
-        return tuple(self.summaries[evaluation.id] for evaluation in self.evaluations[campaign])
+    summaries: Mapping[Campaign, tuple[EvaluationSummary, ...]]
 
 
 def overview(session: Session, actor: Actor, now: datetime, slug: str = "") -> Overview:
@@ -418,13 +415,13 @@ def overview(session: Session, actor: Actor, now: datetime, slug: str = "") -> O
     for entry in candidates:
         entries[entry.evaluation_id].append(entry)
     queries, runs = _counts_by_evaluation(session)
-    summaries = {}
-    for evaluation in evaluations:
+
+    def summary(evaluation: Evaluation) -> EvaluationSummary:
         own, subset = sets.get(evaluation.id), subset_seen(actor, evaluation, now)
         leader, systems = None, 0
         if own and may_see(actor, evaluation, Content.RESULTS, now):
             leader, systems = _leader(evaluation, entries[evaluation.id], columns[evaluation.id])
-        summaries[evaluation.id] = EvaluationSummary(
+        return EvaluationSummary(
             reads.evaluation_heading(evaluation, now),
             sum(queries[evaluation.id, split] for split in Split if not subset.leaves_out(split)),
             runs.get(evaluation.id, 0),
@@ -432,10 +429,11 @@ def overview(session: Session, actor: Actor, now: datetime, slug: str = "") -> O
             leader,
             rounding_seen(actor, evaluation, own.settings, now) if own else None,
         )
-    return Overview(known, candidates, summaries)
+
+    return Overview(known, candidates, {campaign: tuple(map(summary, own)) for campaign, own in known.items()})
 
 
-def _known_to(session: Session, actor: Actor, slug: str = "") -> dict[Campaign, list[Evaluation]]:
+def _known_to(session: Session, actor: Actor, slug: str) -> dict[Campaign, list[Evaluation]]:
     """Every campaign that the reader may know of, or this one, with what `evaluations_of` gives of it; in one
     statement.
     """
@@ -458,8 +456,7 @@ def campaigns(session: Session, actor: Actor, now: datetime) -> tuple[CampaignSu
 def campaign_summaries(known: Overview) -> tuple[CampaignSummary, ...]:
     """The campaigns: with an open evaluation, then the newest; archived ones last."""
     rows = []
-    for campaign in known.evaluations:
-        own = known.of(campaign)
+    for campaign, own in known.summaries.items():
         headings = [each.evaluation for each in own]
         row = CampaignSummary(
             campaign=reads.campaign_heading(campaign),
@@ -487,7 +484,7 @@ def campaign(session: Session, actor: Actor, slug: str, now: datetime) -> Campai
 
 def campaign_page(actor: Actor, known: Overview) -> CampaignPage:
     """The page of the one campaign that it is of."""
-    [record] = known.evaluations
+    [(record, evaluations)] = known.summaries.items()
     return snapshot(
         CampaignPage,
         record,
@@ -496,7 +493,7 @@ def campaign_page(actor: Actor, known: Overview) -> CampaignPage:
         locked=record.locked_at is not None,
         links=tuple((title, address) for title, address in record.links),
         organised=actor.may_organise(record.id),
-        evaluations=known.of(record),
+        evaluations=evaluations,
     )
 
 

@@ -13,7 +13,6 @@ from leaderboard.db import exists, insert_unless_there, locked
 from leaderboard.errors import Conflict, InvalidFields
 from leaderboard.names import LONGEST, name_key
 from leaderboard.submissions.models import Arrival, Participation, Submission
-from leaderboard.submissions.rules import SystemKind
 from leaderboard.submissions.writes.submissions import settle_primary
 from leaderboard.teams.models import FormerAddress, Invitation, JoinRequest, Membership, Pseudonym, System, Team
 from leaderboard.teams.reads import namesakes
@@ -89,7 +88,7 @@ def _locked_parts(session: Session, source: Team, target: Team) -> dict[int, tup
 
 def _move_systems(session: Session, actor: Actor, source: Team, target: Team, unite: Collection[int]) -> dict[int, int]:
     """A system of the source -> the one that its runs are of from now on."""
-    same = namesakes(session, source, target)
+    same = {own.id: other for own, other in namesakes(session, source, target)}
     if set(unite) - same.keys():
         raise InvalidFields({"unite": [f"choose among the systems whose names {target.name} has too"]})
     becomes = {}
@@ -117,7 +116,7 @@ def _move_systems(session: Session, actor: Actor, source: Team, target: Team, un
 
 def _become_one(session: Session, system: System, other: System) -> None:
     """`other` goes on as both, with its own texts and numbers where it has some. Raises InvalidFields (unite)."""
-    if (system.kind is SystemKind.BASELINE) != (other.kind is SystemKind.BASELINE):
+    if system.is_baseline != other.is_baseline:
         raise InvalidFields({"unite": [f"one {system.name} is a baseline, the other is not: keep them apart"]})
     for name in ("description", "code_url", "paper_url"):
         setattr(other, name, getattr(other, name) or getattr(system, name))

@@ -115,6 +115,11 @@ class System(Base):
 
     team: Mapped[Team] = relationship()
 
+    @property
+    def is_baseline(self) -> bool:
+        """Whether boards show it without a rank."""
+        return self.kind is SystemKind.BASELINE
+
 
 class FormerAddress(Base):
     """Under which parts of an address a team, or a system of it, was found before: the page is found there still.

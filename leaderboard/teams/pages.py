@@ -154,6 +154,7 @@ def remove_member(team: str, member: int | None = None) -> ResponseReturnValue:
 @blueprint.post("/teams/<team>/members/<int:member>/role")
 @signed_in
 def change_role(team: str, member: int) -> ResponseReturnValue:
+    require(read(reads.team_page, team).is_owner or actor().all_powerful, ONLY_OWNERS)
     page = api.change_role(team, member, checked(inputs.NewRole, {"role": request.form.get("role", "")}))
     changed = next(row for row in page.members if row.user_id == member)
     return _done(f"{changed.name} is {'an' if changed.role is Role.OWNER else 'a'} {changed.role} now.", team=team)

@@ -142,12 +142,12 @@ def known_system(session: Session, team_slug: str, slug: str) -> System | None:
     return system and merged(session, system)
 
 
-def namesakes(session: Session, source: Team, target: Team) -> dict[int, System]:
-    """A system of one team -> the other team's of the same name, where it has one."""
+def namesakes(session: Session, source: Team, target: Team) -> Sequence[sa.Row[System, System]]:
+    """The systems of one team whose names the other one has too, each with the other's, by name."""
     own = sa.orm.aliased(System)
-    pairs = sa.select(own.id, System).join(System, System.name_key == own.name_key)
+    pairs = sa.select(own, System).join(System, System.name_key == own.name_key).order_by(own.name)
     of_both = own.team_id == source.id, own.merged_into_id.is_(None), System.team_id == target.id
-    return dict(session.execute(pairs.where(*of_both)).all())
+    return session.execute(pairs.where(*of_both)).all()
 
 
 def merged(session: Session, row: Row) -> Row:
@@ -452,9 +452,8 @@ def join_requests(session: Session, actor: Actor, team: Team) -> JoinRequests:
 
 def team_settings(session: Session, actor: Actor, team_slug: str, _: datetime) -> TeamSettings:
     """What its owners can change, for members and the console. Raises NotFound for others."""
-    by_console = actor == CONSOLE
-    team = find_team(session, team_slug) if by_console else find_own_team(session, actor, team_slug)
-    is_owner = by_console or session.get_one(Membership, (team.id, actor.user_id)).role is Role.OWNER
+    team = find_team(session, team_slug) if actor == CONSOLE else find_own_team(session, actor, team_slug)
+    is_owner = exists(session, Team.id == team.id, is_owned_by(actor))
     return snapshot(TeamSettings, team, is_owner=is_owner)
 
 
@@ -644,7 +643,6 @@ def organised_team(session: Session, actor: Actor, campaign_slug: str, team_id: 
 
 def part_of(session: Session, actor: Actor, campaign_slug: str, team_id: int, now: datetime) -> int | None:
     """The id of the team of the campaign that this one was made a part of; None where it was not. Raises NotFound."""
-    organised_campaign(session, actor, campaign_slug)
     team = session.get(Team, team_id)
     if team is None or team.merged_into_id is None:
         return None
@@ -664,13 +662,11 @@ def merging(
         return Merging(source, target, (), (), refusal)
     of_both = Submission.team_id.in_((source_id, target_id))
     runs = Counter(session.scalars(sa.select(Submission.system_id).where(of_both)))
-    same = namesakes(session, *both)
-    twins = []
-    for own in session.scalars(sa.select(System).where(System.id.in_(same)).order_by(System.name)):
-        other = same[own.id]
-        same_kind = (own.kind is SystemKind.BASELINE) == (other.kind is SystemKind.BASELINE)
-        twins.append(Twin(own.id, own.name, runs[own.id], runs[other.id], same_kind))
-    return Merging(source, target, tuple(twins), tuple(_shared(session, source_id, target_id)), "")
+    twins = tuple(
+        Twin(own.id, own.name, runs[own.id], runs[other.id], own.is_baseline == other.is_baseline)
+        for own, other in namesakes(session, *both)
+    )
+    return Merging(source, target, twins, tuple(_shared(session, source_id, target_id)), "")
 
 
 def _shared(session: Session, source_id: int, target_id: int) -> Iterator[SharedEvaluation]:
@@ -682,10 +678,10 @@ def _shared(session: Session, source_id: int, target_id: int) -> Iterator[Shared
         .where(Participation.team_id == source_id, other.team_id == target_id)
         .order_by(Evaluation.period_key.desc(), Evaluation.id)
     )
-    for evaluation, *used in rows.all():
+    for evaluation, used, other_used in rows.all():
         of_both = Submission.evaluation_id == evaluation.id, Submission.team_id.in_((source_id, target_id))
         primary = selection.primary_run(session, *of_both)
-        yield SharedEvaluation(evaluation.title, (used[0], used[1]), primary.name if primary else "")
+        yield SharedEvaluation(evaluation.title, (used, other_used), primary.name if primary else "")
 
 
 @frozen

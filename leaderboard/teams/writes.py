@@ -242,10 +242,7 @@ def add_member(session: Session, actor: Actor, team: Team, user: User, role: Rol
 def change_role(session: Session, actor: Actor, team: Team, user_id: int | None, role: Role) -> None:
     """Makes a member an owner, or an owner a member. Raises Conflict when no owner would be left."""
     _require_owner(session, actor, team)
-    locked(session, Team, team.id)
-    membership = session.get(Membership, (team.id, user_id), populate_existing=True)
-    if membership is None:
-        raise NotFound(f"This account is not in {team.name}.")
+    membership = _locked_member(session, team, user_id)
     if role is not Role.OWNER and _owners(session, team) == [user_id]:
         raise Conflict(NO_OWNER.format(team.name))
     if assign(membership, role=role):
@@ -326,17 +323,24 @@ def remove_member(session: Session, actor: Actor, team: Team, user_id: int | Non
     leaves = user_id is not None and user_id == actor.user_id
     if not leaves:
         _require_owner(session, actor, team)
-    locked(session, Team, team.id)  # two owners who leave at the same moment would leave the team without one
-    members = {row.user_id: row for row in session.scalars(sa.select(Membership).where(Membership.team_id == team.id))}
-    if user_id not in members:
-        raise NotFound(f"This account is not in {team.name}.")
-    if len(members) > 1 and _owners(session, team) == [user_id]:
+    membership = _locked_member(session, team, user_id)
+    is_last = not exists(session, Membership.team_id == team.id, Membership.user_id != user_id)
+    if not is_last and _owners(session, team) == [user_id]:
         raise Conflict(NO_OWNER.format(team.name))
-    if len(members) == 1 and not confirm:
+    if is_last and not confirm:
         raise Unconfirmed([reads.EMPTIED])
-    session.delete(members[user_id])
+    session.delete(membership)
     record(session, actor, "leave" if leaves else "remove member", team, user=user_id)
     end_requests(session, actor, team)
+
+
+def _locked_member(session: Session, team: Team, user_id: int | None) -> Membership:
+    """Of the locked team: two owners who leave at the same moment would leave it without one. Raises NotFound."""
+    locked(session, Team, team.id)
+    membership = session.get(Membership, (team.id, user_id), populate_existing=True)
+    if membership is None:
+        raise NotFound(f"This account is not in {team.name}.")
+    return membership
 
 
 def _require_owner(session: Session, actor: Actor, team: Team) -> None:

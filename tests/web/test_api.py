@@ -139,7 +139,7 @@ def test_a_method_that_there_is_not_is_a_problem_in_json(program: Callable[..., 
 
 
 def test_a_token_is_shown_once_and_only_its_hash_is_kept(participant: Reader, app: Flask, world: World) -> None:
-    asked = {"name": "the lab's machine", "submit_runs": "y", "days": "30"}
+    asked = {"name": "the lab's machine", "scopes": "submit", "days": "30"}
     page = participant.post("/account/tokens/new", **asked, current="hers?")
     assert (page.status_code, 'id="current-error"' in page.text) == (400, True)
     assert "This is not your current password" in page.text
