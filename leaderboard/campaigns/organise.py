@@ -180,7 +180,7 @@ def show(campaign: str) -> ResponseReturnValue:
     form = AccountForm()
 
     def add() -> ResponseReturnValue:
-        api.add_organiser(campaign, checked(inputs.AccountName, form.sent()))
+        api.add_organiser(campaign, form.checked())
         return _to_people(campaign, f"{form.text('name')} organises the campaign, too.")
 
     forms = {"organiser_form": form, "team_form": TeamForm(formdata=None)}
@@ -205,7 +205,7 @@ def let_in(campaign: str) -> ResponseReturnValue:
     form = TeamForm()
 
     def add() -> ResponseReturnValue:
-        api.let_team_in(campaign, checked(inputs.TeamAddress, form.sent()))
+        api.let_team_in(campaign, form.checked())
         return _to_people(campaign, f"{form.text('team')} is let in.")
 
     forms = {"organiser_form": AccountForm(formdata=None), "team_form": form}
@@ -229,7 +229,7 @@ def founders() -> ResponseReturnValue:
 
     def change() -> ResponseReturnValue:
         revoked = request.form.get("revoke") == "yes"
-        (api.remove_founder if revoked else api.add_founder)(checked(inputs.AccountName, form.sent()))
+        (api.remove_founder if revoked else api.add_founder)(form.checked())
         flash(f"{form.text('name')} may {'no longer make' if revoked else 'make'} campaigns.")
         return redirect(request.path)
 

@@ -80,16 +80,16 @@ def checked_beta(
     parts = {"cost": cost, "value": value, "prior": prior}
     given = {name: number for name, number in {**parts, "beta": beta}.items() if number is not None}
     fields = {name: [BOUNDS[name].words] for name, number in given.items() if not BOUNDS[name].holds(number)}
-    if any(name in given for name in parts):
-        for name in parts.keys() - given.keys():
-            fields[name] = ["give cost, value and prior (C, V and P) together, or none of them"]
+    missing = parts.keys() - given.keys()
+    if missing and missing != parts.keys():
+        fields |= {name: ["give cost, value and prior (C, V and P) together, or none of them"] for name in missing}
     if fields:
         raise InvalidFields(fields)
     if cost is None or value is None or prior is None:
-        return None if beta is None else float(beta)
+        return beta
     derived = beta_of(cost, value, prior)
     if not BOUNDS["beta"].holds(derived):
         raise InvalidFields({"beta": ["cost, value and prior give a β beyond what a number can hold"]})
     if beta is not None and not is_beta_of(beta, cost, value, prior):
         raise InvalidFields({"beta": [f"cost, value and prior give {derived:.6g}; leave β out, or leave them out"]})
-    return derived if beta is None else float(beta)
+    return derived if beta is None else beta

@@ -7,7 +7,6 @@ from typing import Any
 from flask import Blueprint, flash, redirect, render_template, url_for
 from flask.typing import ResponseReturnValue
 
-from leaderboard.declared.inputs import checked
 from leaderboard.errors import Conflict, InvalidFields
 from leaderboard.numbers import counted
 from leaderboard.submissions import api
@@ -92,7 +91,7 @@ def show(campaign: str, evaluation: str, submission: int) -> ResponseReturnValue
 def take_off(campaign: str, evaluation: str, submission: int) -> ResponseReturnValue:
     form = TakeOffForm()
     try:
-        body = checked(TakenOff, {**form.sent(), "confirm": form.confirmed})
+        body = form.checked(confirm=form.confirmed)
         api.take_run_off(campaign, evaluation, submission, body)
     except (InvalidFields, Conflict) as error:
         return _show(campaign, evaluation, submission, form, error)

@@ -3,7 +3,6 @@
 from flask import Blueprint, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
-from leaderboard.declared.inputs import checked
 from leaderboard.errors import NotFound
 from leaderboard.numbers import read_whole
 from leaderboard.teams import api, reads
@@ -15,7 +14,7 @@ from leaderboard.web.organise import organised
 blueprint = Blueprint("organise_teams", __name__, url_prefix="/organise/<campaign>/teams")
 of_systems = Blueprint("organise_systems", __name__, url_prefix="/organise/<campaign>/systems")
 
-SystemForm, NameForm = declared(SystemSettings), declared(TeamName)
+SystemForm, NameForm = declared(SystemChanges), declared(TeamName)
 
 
 @of_systems.get("", endpoint="index")
@@ -31,8 +30,7 @@ def system(campaign: str, system_id: int) -> ResponseReturnValue:
     form = filled(SystemForm, {name: getattr(page, name) for name in SystemSettings.model_fields})
 
     def change() -> ResponseReturnValue:
-        changes = {**form.sent(), "confirm": form.confirmed}
-        api.change_organised_system(campaign, system_id, checked(SystemChanges, changes))
+        api.change_organised_system(campaign, system_id, form.checked(confirm=form.confirmed))
         flash(f"{page.name} is changed.")
         return redirect(url_for(".index", campaign=campaign))
 
@@ -54,7 +52,7 @@ def show(campaign: str, team_id: int) -> ResponseReturnValue:
     form = filled(NameForm, {"name": team.name})
 
     def rename() -> ResponseReturnValue:
-        renamed = api.rename_team(campaign, team_id, checked(TeamName, form.sent()))
+        renamed = api.rename_team(campaign, team_id, form.checked())
         flash(f"The team is called {renamed.name} now; its old address leads to the new one.")
         return redirect(url_for(".index", campaign=campaign))
 

@@ -25,8 +25,8 @@ from leaderboard.web.sessions import signed_in
 blueprint = Blueprint("teams", __name__)
 system_blueprint = Blueprint("systems", __name__)
 
-NewForm, SystemForm = declared(inputs.NewTeam, "slug"), declared(inputs.SystemSettings, "kind")
-SettingsForm, AskForm = declared(inputs.TeamSettings), declared(inputs.Asking)
+NewForm, SystemForm = declared(inputs.NewTeam, "slug"), declared(inputs.SystemChanges, "kind")
+SettingsForm, AskForm = declared(inputs.TeamChanges), declared(inputs.Asking)
 ONLY_OWNERS = "Only an owner of the team may do this."
 
 
@@ -41,7 +41,7 @@ def new() -> ResponseReturnValue:
     form = NewForm()
 
     def found_team() -> ResponseReturnValue:
-        team = api.make_team(checked(inputs.NewTeam, form.sent()))
+        team = api.make_team(form.checked())
         return _done(f"{team.name} is there. Invite the others, or submit a run.", team=team.slug)
 
     return answered(form, "teams/new.html", found_team)
@@ -63,7 +63,7 @@ def change(team: str) -> ResponseReturnValue:
     form = filled(SettingsForm, asdict(settings))
 
     def save() -> ResponseReturnValue:
-        api.change_team(team, checked(inputs.TeamChanges, form.sent()))
+        api.change_team(team, form.checked())
         return _done(f"{settings.name} is changed.", team=team)
 
     return answered(form, "teams/change.html", save, settings=settings)
@@ -74,7 +74,7 @@ def change(team: str) -> ResponseReturnValue:
 def ask(team: str) -> ResponseReturnValue:
     form = AskForm()
     try:
-        api.ask_to_join(team, checked(inputs.Asking, form.sent()))
+        api.ask_to_join(team, form.checked())
     except (Conflict, InvalidFields) as error:
         return _page(team, form, error)
     return _done("The owners of the team are asked.", team=team)
@@ -163,10 +163,9 @@ def change_role(team: str, member: int) -> ResponseReturnValue:
 @blueprint.get("/join/<token>")
 def invitation(token: str) -> ResponseReturnValue:
     with reading() as session:
-        joined = teams.joined_by(session, actor(), token)
-        team = joined or teams.find_invitation(session, token, now()).team
-    if joined is not None:
-        return _done(f"You are in {joined.name}.", team=joined.slug)
+        if joined := teams.joined_by(session, actor(), token):
+            return _done(f"You are in {joined.name}.", team=joined.slug)
+        team = teams.find_invitation(session, token, now()).team
     return render_template("teams/join.html", team=team, token=token)
 
 
@@ -230,7 +229,7 @@ def edit(team: str, system: str) -> ResponseReturnValue:
     form = filled(SystemForm, {name: getattr(page, name) for name in ("description", "code_url", "paper_url")})
 
     def change() -> ResponseReturnValue:
-        api.describe_system(team, system, checked(inputs.SystemChanges, form.sent()))
+        api.describe_system(team, system, form.checked())
         flash("What is said about the system is changed.")
         return redirect(_address(page))
 

@@ -39,8 +39,8 @@ from leaderboard.submissions.reads.selection import on_boards
 from leaderboard.submissions.rules import State, SystemKind, title_of_run
 from leaderboard.teams.models import FormerAddress, Invitation, JoinRequest, Membership, System, Team, TeamName
 from leaderboard.teams.rules import Role
-from leaderboard.worker.models import Scoring, ScoringSet
-from leaderboard.worker.reads import IS_CURRENT, current_sets
+from leaderboard.worker.models import Scoring
+from leaderboard.worker.reads import current_sets
 
 PAGE = 50  # teams that are found
 EMPTIED = (
@@ -92,11 +92,8 @@ def find_known_team(session: Session, actor: Actor, slug: str, now: datetime) ->
 def is_known_team(session: Session, actor: Actor, team: Team, now: datetime) -> bool:
     """Whether `actor` may know of the team, or of the one that it was merged into."""
     team = merged(session, team)
-    shown = (
-        sa.select(Submission.evaluation_id)
-        .join(Scoring, Scoring.submission_id == Submission.id)
-        .join(ScoringSet, ScoringSet.id == Scoring.scoring_set_id)
-        .where(Submission.team_id == team.id, on_boards(), IS_CURRENT, Scoring.state == State.SCORED)
+    shown = selection.with_current_scoring(sa.select(Submission.evaluation_id)).where(
+        Submission.team_id == team.id, on_boards(), Scoring.state == State.SCORED
     )
     with_campaign = sa.select(Evaluation).options(sa.orm.joinedload(Evaluation.campaign, innerjoin=True))
     boards = session.scalars(with_campaign.where(Evaluation.id.in_(shown))).all()
@@ -442,12 +439,10 @@ def join_requests(session: Session, actor: Actor, team: Team) -> JoinRequests:
         .where(here, waits, is_owned_by(actor))
         .order_by(JoinRequest.created_at, JoinRequest.id)
     )
-    asked: bool | None = None
-    if actor.user_id is not None and not actor.is_in(team.id):
-        asked = exists(session, here, waits, JoinRequest.user_id == actor.user_id)
-        if not asked and not exists(session, Team.id == team.id, takes_requests()):
-            asked = None
-    return JoinRequests(asked, tuple(OpenRequest(*row) for row in rows))
+    asked = exists(session, here, waits, JoinRequest.user_id == actor.user_id)
+    outside = actor.user_id is not None and not actor.is_in(team.id)
+    may_ask = asked or (outside and exists(session, Team.id == team.id, takes_requests()))
+    return JoinRequests(asked if may_ask else None, tuple(OpenRequest(*row) for row in rows))
 
 
 def team_settings(session: Session, actor: Actor, team_slug: str, _: datetime) -> TeamSettings:

@@ -391,8 +391,8 @@ def answer_request(session: Session, actor: Actor, team: Team, request_id: int, 
     """An owner lets somebody in, or not; who asked is told by mail. Raises NotFound or Conflict."""
     _require_owner(session, actor, team)
     locked(session, Team, team.id)
-    request = session.get(JoinRequest, request_id, populate_existing=True)
-    if request is None or request.team_id != team.id:
+    request = locked(session, JoinRequest, request_id)
+    if request.team_id != team.id:
         raise NotFound
     if request.answered_at is not None:
         raise Conflict("This request was answered already.")

@@ -17,7 +17,7 @@ from wtforms.widgets import DateTimeLocalInput
 
 from leaderboard import errors
 from leaderboard.audit.rules import short
-from leaderboard.declared.inputs import MUST_STAY, Inputs, as_text, choices_of, is_required, kinds_of, shown_of
+from leaderboard.declared.inputs import MUST_STAY, Inputs, as_text, checked, choices_of, is_required, kinds_of, shown_of
 
 
 class Form(FlaskForm):  # type: ignore[misc]  # Flask-WTF has no types
@@ -68,6 +68,10 @@ class Declared(Form):
     def sent(self) -> dict[str, Any]:
         """What was sent, by setting."""
         return {name: field.data for name, field in self._fields.items() if name in self.model.model_fields}
+
+    def checked(self, **more: Any) -> Any:
+        """The same, and more that was, as the model's. Raises InvalidFields with everything that is wrong."""
+        return checked(self.model, {**self.sent(), **more})
 
     @property
     def confirmed(self) -> bool:
