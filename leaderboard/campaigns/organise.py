@@ -41,10 +41,7 @@ MENDS = {
 @rooms_blueprint.get("")
 @signed_in
 def index() -> ResponseReturnValue:
-    rows = read(reads.organised_campaigns)
-    is_admin = actor().all_powerful
-    may_found = is_admin or actor().may_found
-    return render_template("organise/index.html", campaigns=rows, may_found=may_found, is_admin=is_admin)
+    return render_template("organise/index.html", campaigns=read(reads.organised_campaigns), actor=actor())
 
 
 @rooms_blueprint.get("/<campaign>")

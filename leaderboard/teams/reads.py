@@ -95,9 +95,18 @@ def is_known_team(session: Session, actor: Actor, team: Team, now: datetime) -> 
     shown = selection.with_current_scoring(sa.select(Submission.evaluation_id)).where(
         Submission.team_id == team.id, on_boards(), Scoring.state == State.SCORED
     )
-    with_campaign = sa.select(Evaluation).options(sa.orm.joinedload(Evaluation.campaign, innerjoin=True))
-    boards = session.scalars(with_campaign.where(Evaluation.id.in_(shown))).all()
-    return access.knows_team(session, actor, team, boards, now)
+    return access.knows_team(session, actor, team, _evaluations(session, shown), now)
+
+
+def _evaluations(session: Session, entered: sa.Select[int], *which: sa.ColumnElement[bool]) -> Sequence[Evaluation]:
+    """Those that a statement gives the ids of, with their campaigns, the newest period first."""
+    return session.scalars(
+        sa.select(Evaluation)
+        .join(Evaluation.campaign)
+        .options(sa.orm.contains_eager(Evaluation.campaign))
+        .where(Evaluation.id.in_(entered), *which)
+        .order_by(Evaluation.period_key.desc(), Evaluation.campaign_id, Evaluation.condition, Evaluation.id)
+    ).all()
 
 
 def find_team_let_in(session: Session, actor: Actor, campaign: Campaign, slug: str) -> Team:
@@ -300,13 +309,7 @@ def team_page(session: Session, actor: Actor, slug: str, now: datetime) -> TeamP
 def _places(session: Session, actor: Actor, team: Team, now: datetime) -> dict[int, list[TeamPlace]]:
     """System -> its places on the boards whose names and ranks this reader sees, newest period first."""
     entered = sa.select(Submission.evaluation_id).where(Submission.team_id == team.id)
-    evaluations = session.scalars(
-        sa.select(Evaluation)
-        .join(Evaluation.campaign)
-        .where(Evaluation.id.in_(entered), access.known_evaluations(actor))
-        .options(sa.orm.contains_eager(Evaluation.campaign))
-        .order_by(Evaluation.period_key.desc(), Evaluation.campaign_id, Evaluation.condition, Evaluation.id)
-    ).all()
+    evaluations = _evaluations(session, entered, access.known_evaluations(actor))
     columns = primary_columns(current_sets(session, [evaluation.id for evaluation in evaluations]))
     by = {evaluation_id: {column.name} for evaluation_id, column in columns.items()}
     entries = load_candidates(session, actor, evaluations, now, set().union(*by.values()), by)
@@ -536,19 +539,15 @@ def _pages(
 ) -> tuple[list[ProgressPage], list[Evaluation]]:
     """The progress of every condition that the system has a run in, the newest campaign first; and the evaluations of
     these campaigns."""
-    entered = session.execute(
-        sa.select(Campaign.id, Evaluation.condition, Campaign.created_at, Campaign.slug)
-        .join(Evaluation, Evaluation.campaign_id == Campaign.id)
-        .join(Submission, Submission.evaluation_id == Evaluation.id)
-        .where(Submission.system_id == record.id, on_boards(), access.known_evaluations(actor))
-        .distinct()
-        .order_by(Campaign.created_at.desc(), Campaign.slug, Evaluation.condition)
-    )
+    entered = sa.select(Submission.evaluation_id).where(Submission.system_id == record.id, on_boards())
+    conditions: dict[Campaign, set[str]] = {}
+    for evaluation in _evaluations(session, entered, access.known_evaluations(actor)):
+        conditions.setdefault(evaluation.campaign, set()).add(evaluation.condition)
     pages: list[ProgressPage] = []
     evaluations: list[Evaluation] = []
-    for campaign_id, rows in groupby(entered, key=lambda row: row[0]):
-        of_it = evaluations_of(session, actor, campaign_id)
-        pages += progress_in(session, actor, of_it[0].campaign, of_it, now, [condition for _, condition, *_ in rows])
+    for campaign in sorted(conditions, key=lambda campaign: (-campaign.created_at.timestamp(), campaign.slug)):
+        of_it = evaluations_of(session, actor, campaign.id)
+        pages += progress_in(session, actor, campaign, of_it, now, sorted(conditions[campaign]))
         evaluations += of_it
     return pages, evaluations
 

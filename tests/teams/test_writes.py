@@ -173,11 +173,16 @@ def test_the_last_owner_hands_over_before_leaving(world: World) -> None:
     token = _invite(world)
     with world.database.write() as session:
         teams.accept_invitation(session, world.eve, token, present())
-    with refused(world.database, Conflict, "team", match="without an owner"), world.database.write() as session:
-        teams.remove_member(session, world.ada, _team(session, world), world.ada.user_id)
+    ada, eve = world.ada.user_id, world.eve.user_id
+    for leave in (teams.remove_member, lambda *who: teams.change_role(*who, Role.MEMBER)):
+        with refused(world.database, Conflict, "team", match="without an owner"), world.database.write() as session:
+            leave(session, world.ada, _team(session, world), ada)
+    with refused(world.database, NotAllowed, "team"), world.database.write() as session:
+        teams.change_role(session, world.eve, _team(session, world), eve, Role.OWNER)
     with world.database.write() as session:
-        teams.add_member(session, CONSOLE, _team(session, world), session.get_one(User, world.eve.user_id), Role.OWNER)
-        teams.remove_member(session, world.ada, _team(session, world), world.ada.user_id)
+        for user_id, role in ((eve, Role.OWNER), (ada, Role.MEMBER)):
+            teams.change_role(session, world.ada, _team(session, world), user_id, role)
+        teams.remove_member(session, world.ada, _team(session, world), ada)
     assert _members(world) == {world.eve.user_id: Role.OWNER}
     with world.database.read() as session:
         assert not actor_of(session, world.ada.user_id).is_in(world.team)
