@@ -6,7 +6,7 @@ Campaigns and their evaluations: what there is, whether it is open, and who lead
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from itertools import chain, groupby
 from operator import itemgetter
@@ -34,7 +34,7 @@ from leaderboard.submissions.models import Submission
 from leaderboard.submissions.reads.selection import on_boards, with_current_scoring
 from leaderboard.submissions.rules import UNFINISHED
 from leaderboard.teams.models import Team
-from leaderboard.worker.models import Scoring, ScoringSet
+from leaderboard.worker.models import Scoring
 from leaderboard.worker.reads import current_sets
 
 EVALUATION_ORDER = (Evaluation.period_key.desc(), Evaluation.condition, Evaluation.title, Evaluation.id)
@@ -401,7 +401,7 @@ def overview(session: Session, actor: Actor, now: datetime, slug: str = "") -> O
         reads.find_campaign(session, actor, slug)
     evaluations = [*chain(*known.values())]
     sets = current_sets(session, [evaluation.id for evaluation in evaluations])
-    columns = primary_columns(sets)
+    columns = primary_columns(session, evaluations)
     by = {
         evaluation.id: {
             columns[evaluation.id].name,
@@ -509,11 +509,9 @@ def evaluations_of(session: Session, actor: Actor, campaign_id: int) -> Sequence
     return session.scalars(statement).all()
 
 
-def primary_columns(sets: Mapping[int, ScoringSet]) -> dict[int, Column]:
-    """Evaluation id -> the column of its primary measure, whose name holds the evaluation's relevance level.
-
-    sets  what `current_sets` gives
-    """
+def primary_columns(session: Session, evaluations: Iterable[Evaluation]) -> dict[int, Column]:
+    """Evaluation id -> the column of its primary measure, whose name holds the evaluation's relevance level."""
+    sets = current_sets(session, [evaluation.id for evaluation in evaluations])
     return {evaluation_id: column(current.settings.measures[0]) for evaluation_id, current in sets.items()}
 
 

@@ -40,7 +40,6 @@ from leaderboard.submissions.rules import State, SystemKind, title_of_run
 from leaderboard.teams.models import FormerAddress, Invitation, JoinRequest, Membership, System, Team, TeamName
 from leaderboard.teams.rules import Role
 from leaderboard.worker.models import Scoring
-from leaderboard.worker.reads import current_sets
 
 PAGE = 50  # teams that are found
 EMPTIED = (
@@ -310,7 +309,7 @@ def _places(session: Session, actor: Actor, team: Team, now: datetime) -> dict[i
     """System -> its places on the boards whose names and ranks this reader sees, newest period first."""
     entered = sa.select(Submission.evaluation_id).where(Submission.team_id == team.id)
     evaluations = _evaluations(session, entered, access.known_evaluations(actor))
-    columns = primary_columns(current_sets(session, [evaluation.id for evaluation in evaluations]))
+    columns = primary_columns(session, evaluations)
     by = {evaluation_id: {column.name} for evaluation_id, column in columns.items()}
     entries = load_candidates(session, actor, evaluations, now, set().union(*by.values()), by)
     places: dict[int, list[TeamPlace]] = {}
@@ -360,7 +359,7 @@ def own_runs(
         .limit(limit)
     ).all()
     evaluations = {run.evaluation_id: run.evaluation for run, _, _ in rows}
-    columns = primary_columns(current_sets(session, list(evaluations)))
+    columns = primary_columns(session, evaluations.values())
     ids = [run.id for run, _, _ in rows] if limit is not None else sa.select(Submission.id).where(*theirs)
     measures = {column.name for column in columns.values()}
     entries = load_entries(session, disclosures(session, actor, evaluations.values(), now), measures, runs=ids)

@@ -180,8 +180,6 @@ def rename_team(session: Session, actor: Actor, team: Team, name: str, slug: str
     if (old_name, old_slug) == (shown, slug):
         return
     if slug != old_slug:
-        former = FormerAddress.team_slug == slug, FormerAddress.system_slug == ""
-        session.execute(sa.delete(FormerAddress).where(*former))
         insert_unless_there(session, FormerAddress, team_slug=old_slug, system_slug="", team_id=team.id)
     with or_refuse(session, InvalidFields({"name": [JUST_TAKEN]})):
         # In this order, as for a new team: two that ask for one name wait for each other in no circle.
