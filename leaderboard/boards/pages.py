@@ -50,8 +50,7 @@ def board_file(campaign: str, evaluation: str) -> Table:
 def board_page(campaign: str, evaluation: str, **more: int | None) -> str:
     """The board's page as HTML, of today or as it stood; more: what the read takes beside the address."""
     page = read(boards.board, campaign, evaluation, view=board_query(**more))
-    finding, scale = board_finding(page), scale_of(page.whole.ends)
-    return render_template("boards/board.html", page=page, finding=finding, scale=scale)
+    return render_template("boards/board.html", page=page, finding=board_finding(page), scale=scale_of(page.whole.ends))
 
 
 def board_query(**more: Any) -> BoardQuery:
@@ -119,7 +118,6 @@ OF_SYSTEM = "system=system.name", "team=system.team", "kind=system.kind", "submi
 DIFFERENCE_COLUMNS = columns(
     *OF_SYSTEM, "another_run_before=another_run", "rank_before", "rank", "before=before.mean", "after=after.mean"
 )
-SOURCE_COLUMNS = columns(*OF_SYSTEM)
 
 
 @blueprint.get(f"{ADDRESS}/boards")
@@ -176,9 +174,9 @@ def sources(campaign: str, evaluation: str) -> ResponseReturnValue:
 @exported(blueprint, f"{ADDRESS}/sources")
 def sources_file(campaign: str, evaluation: str) -> Table:
     page = read(history.sources, campaign, evaluation, asked=("measure",))
-    columns = dict(SOURCE_COLUMNS)
+    shown = dict(columns(*OF_SYSTEM))
     for index, source in enumerate(page.sources):
-        columns |= _of_source(source.source, index)
+        shown |= _of_source(source.source, index)
     facts = {
         "measure": column_facts(page.column) if page.column else None,
         "agreement": {
@@ -189,7 +187,7 @@ def sources_file(campaign: str, evaluation: str) -> Table:
             for agreement in page.agreements
         },
     }
-    return evaluation_table(page.evaluation, "-sources", columns, page.rows, facts)
+    return evaluation_table(page.evaluation, "-sources", shown, page.rows, facts)
 
 
 def _of_source(source: str, index: int) -> dict[str, Callable[[history.SourceRow], Cell]]:

@@ -384,7 +384,7 @@ def _power_and_fragility(work: _Work) -> dict[str, Any] | None:
     return {
         "lead": {
             **lead._asdict(),
-            "leader": None if lead.leader is None else int(lead.leader),
+            "leader": lead.leader and int(lead.leader),
             "removed": len(lead.removed),
             "named": [work.queries[index] for index in lead.removed] if len(lead.removed) <= NAMED_QUERIES else [],
             "then": [int(run) for run in lead.then],

@@ -25,7 +25,6 @@ def progress(campaign: str) -> ResponseReturnValue:
     page = read(reads.progress, campaign, asked=ASKED)
     text = request.args.get("text", "")
     lines, paging = page.listed(text, page_number())
-    drawn = {"chart": charts.progress_chart(page), "teams": charts.progress_chart(page, "team")}
     return render_template(
         "progress/progress.html",
         page=page,
@@ -33,7 +32,8 @@ def progress(campaign: str) -> ResponseReturnValue:
         lines=lines,
         paging=paging,
         text=text,
-        **drawn,
+        chart=charts.progress_chart(page),
+        teams=charts.progress_chart(page, "team"),
     )
 
 

@@ -156,10 +156,11 @@ def progress_in(
     """
     contents = Content.RESULTS, Content.NAMES
     visible = [each for each in evaluations if all(may_see(actor, each, content, now) for content in contents)]
-    known = tuple(sorted({evaluation.condition for evaluation in evaluations}))
+    of_evaluations = [evaluation.condition for evaluation in evaluations]
+    known = tuple(sorted(set(of_evaluations)))
     for condition in conditions:
         if condition and condition not in known:
-            listed = ", ".join(name for name in known if name) or "none"
+            listed = ", ".join(filter(None, known)) or "none"
             raise BadInput(f"condition={condition}: the conditions of this campaign are: {listed}")
     columns = tuple(table.column(name) for name in reads.campaign_measures(campaign))
     by = table.pick(columns, measure)
@@ -194,9 +195,7 @@ def progress_in(
             differing=_differing([period.terms for period in ordered]),
         )
 
-    # The condition with the most evaluations, the first by name of several.
-    counts = Counter(sorted(evaluation.condition for evaluation in evaluations)).most_common(1)
-    longest = counts[0][0] if counts else ""
+    longest = max(known, key=of_evaluations.count, default="")  # the first by name of several
     return [page(condition if condition in known else longest) for condition in conditions]
 
 

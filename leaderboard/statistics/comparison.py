@@ -542,11 +542,10 @@ def swap_rates(
     [(5, 0.0), (10, 0.0)]
     """
     samples.check_resamples(draws)
-    queries = np.flatnonzero(~np.isnan(values).all(axis=1))
     if values.shape[1] < 2 or deviation <= 0:
         return ()
-    own = values[queries]
-    return tuple(_of_size(own, size, deviation, draws, seed) for size in sizes if 2 * size <= len(queries))
+    values = values[~np.isnan(values).all(axis=1)]
+    return tuple(_of_size(values, size, deviation, draws, seed) for size in sizes if 2 * size <= len(values))
 
 
 def _of_size(values: Floats, size: int, deviation: float, draws: int, seed: int) -> SwapRate:

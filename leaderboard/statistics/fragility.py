@@ -149,16 +149,13 @@ class _Duel:
         order = queries[np.argsort(-self.shares[:, queries].sum(axis=0), kind="stable")]
         ahead = np.cumsum(self.shares[:, order][:, ::-1].sum(axis=0))[::-1]  # of the queries left, before each removal
         sizes = np.ones(len(order)) if self.aggregation is SUM else np.arange(len(order), 0, -1)
-        for number in np.flatnonzero(ahead / sizes < CLOSE)[:fewer].tolist():
-            if 0 < number < fewer and self._is_lost(order[:number]):
-                removable: Ints = order[:number]
-                return removable
-        return None
+        numbers = np.flatnonzero(ahead / sizes < CLOSE)[:fewer].tolist()
+        removals = (order[:number] for number in numbers if 0 < number < fewer)
+        return next(filter(self._is_lost, removals), None)
 
     def _of_split(self, split: Sequence[int]) -> tuple[float, Ints] | None:
         """(the lead that is left, positions) when so many of each kind go; None where the lead stays."""
-        gone = (self.patterns * np.array(split)).sum(axis=1)
-        sizes = self.there.sum(axis=1) - gone
+        sizes = self.there.sum(axis=1) - self.patterns @ np.array(split)
         if (sizes == 0).any():
             return None
         per_query = (self.shares / (1 if self.aggregation is SUM else sizes[:, np.newaxis])).sum(axis=0)

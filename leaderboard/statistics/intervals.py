@@ -173,12 +173,11 @@ def _stacked(systems: Sequence[tuple[Floats, ...]]) -> tuple[Floats, ...]:
 
     Terms that every query has both of, or neither, are one term.
     """
-    stacked = tuple(np.stack(of_systems, axis=1) for of_systems in zip(*systems, strict=True))
-    there = ~np.all([np.isnan(term).all(axis=1) for term in stacked], axis=0)
-    stacked = tuple(term[there] for term in stacked)
+    stacked = np.array(systems).transpose(1, 2, 0)
+    stacked = np.compress(~np.isnan(stacked).all(axis=(0, 2)), stacked, axis=1)
     if len(stacked) == 2 and (np.isnan(stacked[0]) == np.isnan(stacked[1])).all():
-        stacked = (stacked[0] + stacked[1],)
-    return stacked
+        return (stacked[0] + stacked[1],)
+    return tuple(stacked)
 
 
 class _Half(NamedTuple):
@@ -194,8 +193,9 @@ def _half_widths(
 ) -> list[_Half]:
     """How far each system's interval reaches, from its terms, float64[Q, S] each."""
     samples.check_resamples(resamples)
-    fewest = np.min([np.count_nonzero(~np.isnan(term), axis=0) for term in terms], axis=0)
-    scale = np.max([np.max(np.abs(term), axis=0, initial=0.0, where=~np.isnan(term)) for term in terms], axis=0)
+    defined = ~np.isnan(terms)
+    fewest = defined.sum(axis=1).min(axis=0)
+    scale = np.max(np.abs(terms), axis=(0, 1), initial=0.0, where=defined)
     error, freedom = standard_errors(terms)
     usable = (fewest >= least) & (error > ROUNDING * scale)
     above, below = np.full((2, len(fewest)), np.nan)
@@ -230,7 +230,7 @@ def standard_errors(terms: tuple[Floats, ...]) -> tuple[Floats, Floats]:
     variance = means_and_variances(parts, one_each)[1][0]
     own = [means_and_variances([part], one_each)[1][0] for part in parts]
     below = sum((each**2 / np.maximum(part.queries - 1, 1) for each, part in zip(own, parts, strict=True)), start=0.0)
-    most = np.maximum(np.count_nonzero(~np.all(np.isnan(terms), axis=0), axis=0) - 1, 1)
+    most = np.maximum(samples.has_value(terms).sum(axis=0) - 1, 1)
     with np.errstate(divide="ignore", invalid="ignore"):
         freedom = sum(own, start=0.0) ** 2 / below
     return np.sqrt(variance), np.where(np.isfinite(freedom), np.clip(freedom, 1, most), most)
@@ -357,7 +357,7 @@ def threshold_intervals(
     thetas = promising_thresholds(ranking, rel, most=MOST_CELLS // max(1, ranking.queries))
     resamples = min(resamples, max(LEAST_RESAMPLES, WORK // max(1, len(thetas) * queries)))
     empty = Interval(queries=queries, resamples=resamples, seed=seed)
-    fewest = min(int(np.count_nonzero(~np.isnan(column))) for column in actual)
+    fewest = int((~np.isnan(actual)).sum(axis=1).min())
     least = samples.least_queries(AQWV(rel=rel), ranking.setting).for_interval
     if fewest < least:
         none = replace(empty, reason=too_few(fewest, least))

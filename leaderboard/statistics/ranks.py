@@ -140,9 +140,9 @@ class Pairs(NamedTuple):
     first, second  int64[P], places of the systems
     difference     float64[P], first's mean − second's over their common queries
     error          float64[P], its standard error; 0 without spread
-    common         int64[P], on how many queries both have a value
-    differing      int64[P], on how many of these the two differ
-    varied         int64[P], on how many of these their difference is another one than the most frequent one
+    common         float64[P], on how many queries both have a value
+    differing      float64[P], on how many of these the two differ
+    varied         float64[P], on how many of these their difference is another one than the most frequent one
     exact          float64[P]: if the mean difference of all queries like these is 0, it is x or more with probability
                    1 / x at most; 0 without limits
     """
@@ -152,9 +152,9 @@ class Pairs(NamedTuple):
     second: Ints
     difference: Floats
     error: Floats
-    common: Ints
-    differing: Ints
-    varied: Ints
+    common: Floats
+    differing: Floats
+    varied: Floats
     exact: Floats
 
     def kept(self, which: Bools) -> "Pairs":
@@ -193,9 +193,8 @@ def pairs_of(values: Floats, width: float) -> Pairs:
         blocks.append(
             np.stack([mean, error, common, np.count_nonzero(own, axis=0), varied, exact_evidence(own, width)])
         )
-    difference, error, common, differing, varied, exact = np.concatenate(blocks, axis=1)
-    counts = (common.astype(np.int64), differing.astype(np.int64), varied.astype(np.int64))
-    return Pairs(values, first, second, difference, error, *counts, exact).kept(differing > 0)
+    pairs = Pairs(values, first, second, *np.concatenate(blocks, axis=1))
+    return pairs.kept(pairs.differing > 0)
 
 
 def differences_of(values: Floats, first: Ints, second: Ints) -> Floats:
@@ -237,15 +236,15 @@ def at_once(values: Floats, rows: int = 0) -> int:
     return min(PAIRS_AT_ONCE, max(1, CELLS // 4 // max(1, len(values), rows)))
 
 
-def chunks(places: Ints, size: int) -> Iterator[Ints]:
-    """int64[n] in parts of that size, the last one of what is left.
+def chunks(rows: NDArray[Any], size: int) -> Iterator[NDArray[Any]]:
+    """An array in parts of so many rows, the last one of what is left.
 
     >>> import numpy as np
     >>> [part.tolist() for part in chunks(np.arange(5), 2)]
     [[0, 1], [2, 3], [4]]
     """
-    for start in range(0, len(places), size):
-        yield places[start : start + size]
+    for start in range(0, len(rows), size):
+        yield rows[start : start + size]
 
 
 Counts = NDArray[np.uint16]
@@ -331,7 +330,7 @@ class _LargestT:
     at most what it was with them, so what is known from the step before bounds it too. Only the resamples that may
     decide the quantile, one in ten or so, are computed in full.
 
-    levels  int64[L], rising: on how many queries pairs differ; the last one stands for all above SPARSE too
+    levels  float64[L], rising: on how many queries pairs differ; the last one stands for all above SPARSE too
     bound   float64[B, L]: at least the largest t over the pairs that are left and differ on levels[l] queries or more
     """
 
@@ -424,8 +423,8 @@ class _Moved:
     def how_often_above(self, weights: Floats, t: Floats) -> Ints:
         """int64[p]: in how many resamples the t of each pair may be above this one, float64[p]."""
         above = np.zeros(len(t), dtype=np.int64)
-        for start in range(0, len(weights), DRAWS_AT_ONCE):
-            ratio, counts = self.ratio(weights[start : start + DRAWS_AT_ONCE])
+        for some in chunks(weights, DRAWS_AT_ONCE):
+            ratio, counts = self.ratio(some)
             root = np.sqrt(t**2 / (t**2 + np.maximum(counts - 1.0, 1.0)))
             least = np.maximum(0.0, root - self.slack) / (1.0 + self.slack)
             above += np.count_nonzero(ratio >= (least**2).astype(ratio.dtype), axis=0)
@@ -555,7 +554,7 @@ def _sets(better: Bools, means: Floats, counts: Bools, direction: Direction) -> 
     low = 1 + better[counts].sum(axis=0)
     high = counts.sum() + ~counts - better[:, counts].sum(axis=1)
     # Pairs are compared on their common queries: with gaps, a system may be better there and have the lower mean.
-    low, high = np.where(counts, np.minimum(low, ranks), low), np.where(counts, np.maximum(high, ranks), high)
+    low, high = np.where(counts, np.minimum(low, ranks), low), np.maximum(high, ranks)
     return tuple(
         RankSet(None, None, None) if math.isnan(mean) else RankSet(rank or None, best, worst)
         for mean, rank, best, worst in zip(*(each.tolist() for each in (means, ranks, low, high)), strict=True)

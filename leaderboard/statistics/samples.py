@@ -104,12 +104,8 @@ def common(first: Columns, second: Columns) -> tuple[Columns, Columns]:
     >>> theirs[0].tolist()
     [0.25, nan]
     """
-    missing = [np.isnan(mine) | np.isnan(theirs) for mine, theirs in zip(first, second, strict=True)]
-    mine, theirs = (
-        tuple(np.where(gone, np.nan, column) for gone, column in zip(missing, own, strict=True))
-        for own in (first, second)
-    )
-    return mine, theirs
+    missing = np.isnan(first) | np.isnan(second)
+    return tuple(np.where(missing, np.nan, first)), tuple(np.where(missing, np.nan, second))
 
 
 def contributions(columns: Columns, aggregation: Aggregation) -> Floats:

@@ -151,7 +151,7 @@ class BoardPage:
     rows: tuple[BoardRow, ...] = ()
     listed: tuple[BoardRow, ...] = ()
     shown: tuple[BoardRow, ...] = ()
-    paging: table.Paging = field(default_factory=lambda: table.paging_of(0, None, table.ROWS))
+    paging: table.Paging = table.ONE_PAGE
     baselines: tuple[BoardRow, ...] = ()
     own_elsewhere: tuple[tuple[BoardRow, int], ...] = ()
     whole: Whole = field(default_factory=Whole)
@@ -422,14 +422,15 @@ def board(
     if view.tag and view.tag not in tags:
         raise BadInput(f"no query of this evaluation has the tag {view.tag}; there are: {', '.join(tags) or 'none'}")
     columns, positions = table.columns_of(scoring_set.settings), tags.get(view.tag)
+    ranked_by = table.pick(columns, view.measure)
     page = replace(
         page,
         columns=columns,
-        ranked_by=table.pick(columns, view.measure),
+        ranked_by=ranked_by,
         tags=tuple(Tag(name, len(own)) for name, own in tags.items()),
         tag_queries=len(positions or ()),
     )
-    return _with_rows(AskedBoard(session, disclosure, view, page, table.pick(columns, view.measure), positions))
+    return _with_rows(AskedBoard(session, disclosure, view, page, ranked_by, positions))
 
 
 def _with_rows(asked: AskedBoard) -> BoardPage:
