@@ -39,15 +39,6 @@ def test_without_comparing_pairs_intervals_are_the_same_and_nothing_is_said_of_r
     assert (part.rank_sets, part.ranks) == ({}, None)
 
 
-def test_a_system_without_a_value_has_neither_interval_nor_set_and_is_not_the_best():
-    board = board_statistics(field(3) | {"empty": (np.full(40, NAN),)}, **SOME)
-    empty = board.intervals["empty"]
-    assert (empty.estimate, empty.low, empty.high) == (None, None, None)
-    assert (empty.queries, empty.reason) == (0, "no query has a value")
-    assert sets_of(board)[-1] == (None, None, None)
-    assert (board.ranks.queries, board.ranks.resamples) == (40, 499)
-
-
 def test_aqwv_under_pfa_only_is_compared_by_its_own_mean():
     # On the queries with relevant documents "a" is as good as "b"; its false alarms on the others cost it the lead.
     p_miss = np.where(np.arange(24) < 8, np.linspace(0, 0.5, 24), NAN)

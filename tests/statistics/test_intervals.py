@@ -144,6 +144,11 @@ def test_equal_values_on_all_queries_have_no_interval_of_width_zero(value):
     assert (found.low, found.high, found.reason) == (None, None, EQUAL)
 
 
+def test_a_system_without_a_value_has_no_interval_and_says_so():
+    empty = intervals([(EVEN,), (np.full(12, NAN),)])[1]
+    assert (empty.estimate, empty.low, empty.queries, empty.reason) == (None, None, 0, "no query has a value")
+
+
 def test_a_measure_of_the_whole_run_has_no_interval_and_says_why():
     result = interval((), WHOLE_RUN)
     assert (result.estimate, result.low, result.reason) == (None, None, WHOLE_RUN.name)

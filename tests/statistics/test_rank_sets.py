@@ -204,7 +204,6 @@ def test_two_systems_that_differ_by_the_same_amount_nearly_everywhere_are_not_to
         gain = np.where(np.arange(30) < others, 0.2, 0.1)
         found = rank_sets(np.stack([column, column + gain], axis=1), "higher", width=1.0, **SOME)
         assert (sets_of(found), found.critical) == ([(2, 1, 2), (1, 1, 2)], 0.0)
-        assert sets_of(found) == [(2, 1, 2), (1, 1, 2)]
 
 
 def test_nearly_all_right_is_better_than_nothing_at_all_where_the_measure_has_limits():
