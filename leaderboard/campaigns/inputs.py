@@ -169,7 +169,7 @@ class CampaignSettings(Inputs):
             return beta
         names = info.data.get("primary_measure"), *(info.data.get("measures") or [])
         for measure in metrics.parse_all([name for name in names if name]):
-            if lacks(measure, documents=1, beta=beta, known=True, subtopics=True):
+            if lacks(measure, beta=beta):
                 raise ValueError(f"{measure} needs {NEEDED['beta']}")
         return beta
 

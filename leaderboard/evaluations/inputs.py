@@ -146,7 +146,7 @@ class EvaluationSettings(Inputs):
         """context: the measures of the campaign."""
         measures = () if info.data.get("draft") else (info.context or {}).get("measures", ())
         for measure in map(metrics.parse, measures):
-            if rules.lacks(measure, documents=documents, beta=1.0, known=True, subtopics=True):
+            if rules.lacks(measure, documents=documents):
                 raise ValueError(f"{measure} needs {NEEDED['documents']}; only a draft may lack it")
         return documents
 

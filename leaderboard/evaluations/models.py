@@ -30,31 +30,31 @@ class Evaluation(Base):
     campaign_id: Mapped[int] = mapped_column(sa.ForeignKey("campaign.id"), index=True)
     slug: Mapped[str]
     title: Mapped[str]
-    description: Mapped[str] = mapped_column(default="")
+    description: Mapped[str]
     period: Mapped[str]
     period_key: Mapped[int]
-    condition: Mapped[str] = mapped_column(default="")
-    collection: Mapped[str] = mapped_column(default="")
+    condition: Mapped[str]
+    collection: Mapped[str]
     documents: Mapped[int | None] = mapped_column(sa.BigInteger)
-    relevance_level: Mapped[int] = mapped_column(default=1)
-    judging: Mapped[Judging] = mapped_column(choice(Judging, "judging"), default=Judging.POOLED)
+    relevance_level: Mapped[int]
+    judging: Mapped[Judging] = mapped_column(choice(Judging, "judging"))
     opens_at: Mapped[datetime | None]
     closes_at: Mapped[datetime | None]
-    grace_seconds: Mapped[int] = mapped_column(default=60)
-    late_allowed: Mapped[bool] = mapped_column(default=False)
-    results: Mapped[Opening] = mapped_column(choice(Opening, "results"), default=Opening.ALWAYS)
-    details: Mapped[Opening] = mapped_column(choice(Opening, "details"), default=Opening.CLOSED)
-    texts: Mapped[Opening] = mapped_column(choice(Opening, "texts"), default=Opening.OPENED)
-    hidden_queries: Mapped[Opening] = mapped_column(choice(Opening, "hidden_queries"), default=Opening.CLOSED)
-    own_results: Mapped[bool] = mapped_column(default=True)
-    judgments_published: Mapped[bool] = mapped_column(default=False)
+    grace_seconds: Mapped[int]
+    late_allowed: Mapped[bool]
+    results: Mapped[Opening] = mapped_column(choice(Opening, "results"))
+    details: Mapped[Opening] = mapped_column(choice(Opening, "details"))
+    texts: Mapped[Opening] = mapped_column(choice(Opening, "texts"))
+    hidden_queries: Mapped[Opening] = mapped_column(choice(Opening, "hidden_queries"))
+    own_results: Mapped[bool]
+    judgments_published: Mapped[bool]
     official_source: Mapped[str] = mapped_column(default=ASSESSORS)
     set_aside: Mapped[list[Any]] = mapped_column(default=list)
     anonymous_until: Mapped[datetime | None]
     daily_quota: Mapped[int | None]
     total_quota: Mapped[int | None]
-    time_zone: Mapped[str] = mapped_column(default="UTC")
-    draft: Mapped[bool] = mapped_column(default=False)
+    time_zone: Mapped[str]
+    draft: Mapped[bool]
     form_fields: Mapped[list[Any]] = mapped_column(default=list)
     file_rules: Mapped[dict[str, Any]] = mapped_column(default=dict)
     created_at: Mapped[datetime]

@@ -15,7 +15,7 @@ To know it the change is made in `session`, and compared with what `committed` r
 What an evaluation still lacks before it can open, and before its runs can be scored and shown.
 """
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
@@ -374,12 +374,10 @@ def evaluation_heading(evaluation: Evaluation, now: datetime) -> EvaluationHeadi
 
 def closed_details(evaluation: Evaluation) -> str:
     """Why single queries can't be seen, and from when."""
-    never = Opening.NEVER in (evaluation.details, evaluation.results)
-    closed = rules.closed_from(evaluation)
-    if closed is None or never:
-        return "Single queries would give the judgments away; the organisers keep them to themselves."
-    moment = moment_in_words(closed)
-    return f"Single queries would give the judgments away; they open when the evaluation closes, {moment}."
+    closed, words = rules.closed_from(evaluation), "the organisers keep them to themselves"
+    if closed is not None and Opening.NEVER not in (evaluation.details, evaluation.results):
+        words = f"they open when the evaluation closes, {moment_in_words(closed)}"
+    return f"Single queries would give the judgments away; {words}."
 
 
 def terms_of(
@@ -785,13 +783,11 @@ def _measures(session: Session, evaluation: Evaluation, revision: JudgmentRevisi
         revision is None or exists(session, table.revision_id == revision.id)
         for table in (KnownDocument, SubtopicJudgment)
     )
-    has: dict[str, Any] = {"documents": evaluation.documents, "beta": evaluation.campaign.beta}
-    missing = defaultdict[Need, list[str]](list)
-    for name in campaign_measures(evaluation.campaign):
-        for need in rules.lacks(metrics.parse(name), **has, known=known, subtopics=subtopics):
-            missing[need].append(name)
-    for need, names in missing.items():
-        yield TO_DO, f"{', '.join(names)} {'need' if names[1:] else 'needs'} {NEEDED[need]}.", MENDS[need]
+    has = {"documents": evaluation.documents, "beta": evaluation.campaign.beta, "known": known, "subtopics": subtopics}
+    lacking = {name: rules.lacks(metrics.parse(name), **has) for name in campaign_measures(evaluation.campaign)}
+    for need, mend in MENDS.items():
+        if names := [name for name, needs in lacking.items() if need in needs]:
+            yield TO_DO, f"{', '.join(names)} {'need' if names[1:] else 'needs'} {NEEDED[need]}.", mend
     if revision is not None and current_set(session, evaluation.id) is None:
         yield TO_DO, "No run can be scored with these settings.", Mend.JUDGMENTS
     yield DONE, "Every measure has what it needs."

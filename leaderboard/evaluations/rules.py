@@ -27,7 +27,7 @@ from typing import Any, Literal, Protocol
 
 from leaderboard.errors import InvalidFields
 from leaderboard.metrics import Measure, Setting, parse
-from leaderboard.metrics.measure import Need
+from leaderboard.metrics.measure import NEEDED, Need
 from leaderboard.moments import exact_moment_in_words, moment_in_words
 from leaderboard.numbers import read_number
 
@@ -163,20 +163,13 @@ class Subset(StrEnum):
         return self is Subset.SHOWN and split is Split.HIDDEN
 
 
-def lacks(
-    measure: Measure, *, documents: int | None, beta: float | None, known: bool, subtopics: bool
-) -> tuple[Need, ...]:
-    """What a measure needs and an evaluation does not have; empty when the measure can be computed.
+def lacks(measure: Measure, **has: object) -> tuple[Need, ...]:
+    """What a measure needs of these and an evaluation does not have; empty when the measure can be computed.
 
-    documents  N_total, None when it is not given
-    beta       None when the campaign states none
-    known      whether there is a list of the documents that the user knew already
-    subtopics  whether documents are judged for subtopics too
+    has  of the keys of NEEDED those that are asked about: what there is, None or False for nothing
     """
-    there: dict[Need, bool] = {
-        "documents": documents is not None, "beta": beta is not None, "known": known, "subtopics": subtopics,
-    }  # fmt: skip
-    return tuple(need for need, is_there in there.items() if not is_there and need in measure.needs)
+    there = {need: value is not None and value is not False for need, value in has.items()}
+    return tuple(need for need in NEEDED if need in measure.needs and not there.get(need, True))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

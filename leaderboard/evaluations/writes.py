@@ -204,13 +204,9 @@ def set_rules(session: Session, actor: Actor, evaluation: Evaluation, **changes:
     """
     evaluation = locked_to_organise(session, actor, evaluation)
     before = forms.file_rules(evaluation)
-    after = checked(FileRuleChanges, {**_rules_of(before), **changes}).model_dump()
+    settings = {name: getattr(before, name) for name in FileRuleChanges.model_fields}
+    after = checked(FileRuleChanges, settings | changes).model_dump()
     _put_rules(session, actor, "set file rules", evaluation, **after)
-
-
-def _rules_of(rules: FileRules) -> dict[str, Any]:
-    """What organisers set of them."""
-    return {name: getattr(rules, name) for name in FileRuleChanges.model_fields}
 
 
 def _put_rules(session: Session, actor: Actor, action: str, evaluation: Evaluation, **changes: Any) -> None:
@@ -258,7 +254,7 @@ def copy_form(session: Session, actor: Actor, source: Evaluation, target: Evalua
     rules, packed = forms.file_rules(source), forms.collection_list(session, source.id)
     documents = None if packed is None else DocumentList(packed, rules.documents_sha256, rules.documents)
     set_documents(session, actor, target, documents)
-    set_rules(session, actor, target, **_rules_of(rules))
+    _put_rules(session, actor, "set file rules", target, **rules.as_json())
     record(session, actor, "copy form", target, source=source.id)
 
 

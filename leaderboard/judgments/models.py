@@ -7,7 +7,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column
 
 from leaderboard.db import Base, Key, choice
-from leaderboard.evaluations.rules import ASSESSORS, Split
+from leaderboard.evaluations.rules import Split
 
 
 class Query(Base):
@@ -22,11 +22,11 @@ class Query(Base):
     id: Mapped[Key]
     evaluation_id: Mapped[int] = mapped_column(sa.ForeignKey("evaluation.id"))
     external_id: Mapped[str]
-    text: Mapped[str] = mapped_column(default="")
-    description: Mapped[str] = mapped_column(default="")
-    tags: Mapped[list[str]] = mapped_column(default=list)
+    text: Mapped[str]
+    description: Mapped[str]
+    tags: Mapped[list[str]]
     position: Mapped[int]
-    split: Mapped[Split] = mapped_column(choice(Split, "split"), default=Split.SHOWN)
+    split: Mapped[Split] = mapped_column(choice(Split, "split"))
     excluded_at: Mapped[datetime | None]
     excluded_because: Mapped[str] = mapped_column(default="")
 
@@ -40,7 +40,7 @@ class JudgmentRevision(Base):
     """A numbered, hashed set of judgments. It never changes: another import makes another revision.
 
     `source` says who judged, where several do side by side: assessors, a language model, a second lab. The name alone
-    may change, for one that was mistyped (`services.sources`).
+    may change, for one that was mistyped (`judgments.writes.rename_source`).
 
     Its judgments go in while `finished_at` is NULL; setting it is the import's last step, and from then on triggers
     refuse every judgment more. Import is one transaction, so no other one sees an unfinished revision, and nothing uses
@@ -56,11 +56,11 @@ class JudgmentRevision(Base):
     id: Mapped[Key]
     evaluation_id: Mapped[int] = mapped_column(sa.ForeignKey("evaluation.id"))
     number: Mapped[int]
-    source: Mapped[str] = mapped_column(default=ASSESSORS)
+    source: Mapped[str]
     sha256: Mapped[str]
     judgments: Mapped[int]  # how many there are
     highest_grade: Mapped[int]
-    note: Mapped[str] = mapped_column(default="")
+    note: Mapped[str]
     imported_at: Mapped[datetime]
     imported_by_id: Mapped[int | None] = mapped_column(sa.ForeignKey("user.id"))
     released_at: Mapped[datetime | None]

@@ -9,7 +9,7 @@ from leaderboard.judgments import api
 from leaderboard.judgments import reads as judgments
 from leaderboard.judgments.reads import JudgedQuery, JudgmentFile
 from leaderboard.web.context import page_number, read
-from leaderboard.web.exports import Cell, Table, columns, evaluation_facts, exported, file_name, table
+from leaderboard.web.exports import Cell, Table, columns, evaluation_table, exported, file_name
 
 blueprint = Blueprint("judgments", __name__, url_prefix="/campaigns/<campaign>/<evaluation>")
 
@@ -28,11 +28,10 @@ def index_file(campaign: str, evaluation: str) -> Table:
     page = read(judgments.published, campaign, evaluation, page=None)
     columns = COLUMNS | {f"grade {grade}": _of_grade(grade) for grade in page.grades}
     facts = {
-        "evaluation": evaluation_facts(page.evaluation), "judgment_revision": page.revision, "sha256": page.sha256,
-        "file_sha256": page.file_sha256, "relevance_level": page.relevance_level,
+        "judgment_revision": page.revision, "sha256": page.sha256, "file_sha256": page.file_sha256,
+        "relevance_level": page.relevance_level,
     }  # fmt: skip
-    name = f"{page.evaluation.campaign.slug}-{page.evaluation.slug}-judgments"
-    return table(name, columns, page.queries, facts)
+    return evaluation_table(page.evaluation, "-judgments", columns, page.queries, facts)
 
 
 @blueprint.get("/judgments.txt", endpoint="qrels", defaults={"file": JudgmentFile.JUDGMENTS})
@@ -54,9 +53,8 @@ def documents(campaign: str, evaluation: str, query: str) -> ResponseReturnValue
 @exported(blueprint, "/judgments/<path:query>")
 def documents_file(campaign: str, evaluation: str, query: str) -> Table:
     page = read(judgments.documents_of, campaign, evaluation, query, page=None)
-    name = f"{page.evaluation.campaign.slug}-{page.evaluation.slug}-judgments-{file_name(page.query)}"
-    facts = {"evaluation": evaluation_facts(page.evaluation), "query": page.query}
-    return table(name, DOCUMENT_COLUMNS, page.documents, facts)
+    ending, facts = f"-judgments-{file_name(page.query)}", {"query": page.query}
+    return evaluation_table(page.evaluation, ending, DOCUMENT_COLUMNS, page.documents, facts)
 
 
 def _of_grade(grade: int) -> Callable[[JudgedQuery], Cell]:

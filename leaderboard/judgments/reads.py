@@ -286,6 +286,7 @@ class JudgmentChanges:
     added, removed  judgments that are new, and that are there no longer
     changed    by grade before and after
     runs       how many are scored anew
+    state      of the source's judgments: what was shown holds as long as it is the same
     """
 
     source: str
@@ -304,6 +305,7 @@ class JudgmentChanges:
     removed: int
     changed: tuple[GradeChange, ...]
     runs: int
+    state: str
 
     @property
     def would_be_refused(self) -> bool:
@@ -314,11 +316,6 @@ class JudgmentChanges:
     def is_nothing(self) -> bool:
         """Whether the source's newest revision says the same."""
         return self.against is not None and not (self.added or self.removed or self.changed)
-
-    @property
-    def state(self) -> str:
-        """What was shown holds as long as this is the same."""
-        return f"{self.source}:{self.against}"
 
 
 @frozen
@@ -403,6 +400,7 @@ def judgment_changes(
         removed=len(before) - len(both),
         changed=tuple(GradeChange(*grades, count) for grades, count in sorted(changed.items())),
         runs=session.scalar(submitted.where(ScoringSet.evaluation_id == evaluation.id)) or 0,
+        state=revision_state(session, evaluation, source),
     )
 
 
@@ -419,7 +417,6 @@ def organised_judgments(
 ) -> OrganisedJudgments:
     """Raises NotFound."""
     evaluation = reads.organised_evaluation(session, actor, campaign_slug, slug)
-
     count, building = sa.func.count, ScoringSet.state == SetState.BUILDING
     own_sets = sa.and_(ScoringSet.revision_id == JudgmentRevision.id, ScoringSet.state != SetState.SUPERSEDED)
     rows = session.execute(

@@ -74,9 +74,8 @@ def query_file(campaign: str, evaluation: str, query: str) -> exports.Table:
         "query": {"id": page.query.external_id, "text": page.query.text, "relevant": page.query.relevant},
         "measures": [exports.column_facts(column) for column in page.columns],
     }
-    return exports.evaluation_table(
-        page.evaluation, f"-query-{exports.file_name(page.query.external_id)}", shown, page.rows, facts
-    )
+    ending = f"-query-{exports.file_name(page.query.external_id)}"
+    return exports.evaluation_table(page.evaluation, ending, shown, page.rows, facts)
 
 
 def _value(index: int, row: queries.QueryResult) -> exports.Cell:

@@ -9,6 +9,7 @@ from leaderboard import migrate
 from leaderboard.campaigns.models import Campaign
 from leaderboard.db import Database
 from leaderboard.evaluations.models import Evaluation
+from leaderboard.evaluations.writes import DEFAULTS
 from tests.support.refused import refused
 
 BROKEN = (sa.exc.IntegrityError, sa.exc.OperationalError, sa.exc.DatabaseError)
@@ -48,10 +49,10 @@ def locked(database: Database) -> Database:
     """A database with a locked campaign, 1, and an open one, 2; an evaluation of each."""
     with database.write() as session:
         for key, slug, locked_at in ((1, "locked", NOW), (2, "open", None)):
-            made = {"id": key, "title": "a title", "created_at": NOW}
-            session.add(Campaign(slug=slug, locked_at=locked_at, **made, **PRIOR, **AQWV))
+            made = {"id": key, "slug": slug, "title": "a title", "created_at": NOW}
+            session.add(Campaign(locked_at=locked_at, **made, **PRIOR, **AQWV))
             session.flush()
-            session.add(Evaluation(campaign_id=key, slug=f"e{key}", period="2026", period_key=2026, **made))
+            session.add(Evaluation(campaign_id=key, **DEFAULTS | {"period": "2026", "period_key": 2026, **made}))
     return database
 
 

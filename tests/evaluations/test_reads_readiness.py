@@ -67,12 +67,8 @@ def test_a_new_draft_lacks_queries_judgments_and_readers_and_says_where_each_is_
 
 def test_measures_name_what_they_lack(field: Field) -> None:
     with organising(field) as (_, news, evaluation):
-        news.measures, news.primary_measure, news.beta, evaluation.documents = (
-            ["AP", "AQWV", "Novelty"],
-            "AP",
-            None,
-            None,
-        )
+        news.measures, news.primary_measure = ["AP", "AQWV", "Novelty"], "AP"
+        news.beta = evaluation.documents = None
     lacking = {(point.words.split()[0], point.mend) for point in points(field)["Measures"]}
     assert lacking >= {("AQWV", Mend.SETTINGS), ("AQWV", Mend.CAMPAIGN), ("Novelty", Mend.JUDGMENTS)}  # N_total and β
 

@@ -7,21 +7,10 @@ from leaderboard.evaluations.rules import Judging, NoRelevant, ScoringSettings, 
 from leaderboard.metrics import Setting, parse
 
 SETTINGS = ScoringSettings(
-    beta=20.0,
-    no_relevant=NoRelevant.PFA_ONLY,
-    documents=1000,
-    relevance_level=2,
-    judging=Judging.COMPLETE,
-    compat=9,
-    highest_grade=3,
-    queries=4,
-    known=False,
-    subtopics=False,
-    excluded=("q2",),
-    hidden=("q3", "q4"),
-    measures=("AQWV(rel=2)", "AP(rel=2)"),
-    kept=("Pmiss(rel=2)", "Pfa(rel=2)"),
-)
+    beta=20.0, no_relevant=NoRelevant.PFA_ONLY, documents=1000, relevance_level=2, judging=Judging.COMPLETE, compat=9,
+    highest_grade=3, queries=4, known=False, subtopics=False, excluded=("q2",), hidden=("q3", "q4"),
+    measures=("AQWV(rel=2)", "AP(rel=2)"), kept=("Pmiss(rel=2)", "Pfa(rel=2)"),
+)  # fmt: skip
 OTHERS = {
     "beta": 40.0, "no_relevant": NoRelevant.EXCLUDE, "documents": 999, "relevance_level": 1, "judging": Judging.POOLED,
     "compat": 10, "highest_grade": 1, "queries": 5, "known": True, "subtopics": True, "excluded": (), "hidden": ("q3",),

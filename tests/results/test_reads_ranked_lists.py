@@ -8,7 +8,6 @@ from leaderboard.access import CONSOLE, VISITOR, Actor
 from leaderboard.audit.writes import present
 from leaderboard.campaigns import writes as campaigns
 from leaderboard.errors import NotAllowed, NotFound
-from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules import Judging, Opening
 from leaderboard.results.reads import queries as ranked_lists
 from leaderboard.results.reads.queries import RankedListPage, ranked_list
@@ -24,15 +23,8 @@ def read(world: World, run: int, query: str, actor: Actor = VISITOR, page: int |
 def opened(world: World) -> World:
     """Single queries are open to all; q1 has d1 relevant, d2 judged not relevant and d9 relevant."""
     world.judge("q1 0 d1 1\nq1 0 d2 0\nq1 0 d9 1\nq2 0 d3 1\nq3 0 d4 0\n")
-    _set(world, details=Opening.ALWAYS)
+    world.change_evaluation(details=Opening.ALWAYS)
     return world
-
-
-def _set(world: World, **columns: object) -> None:
-    with world.database.write() as session:
-        evaluation = session.get_one(Evaluation, world.evaluation)
-        for name, value in columns.items():
-            setattr(evaluation, name, value)
 
 
 def test_documents_stand_in_scoring_order_with_their_grades(opened: World) -> None:
@@ -41,10 +33,8 @@ def test_documents_stand_in_scoring_order_with_their_grades(opened: World) -> No
     opened.drain()
     page = read(opened, run, "q1")
     assert [(line.rank, line.document, line.score, line.grade, line.relevant) for line in page.lines] == [
-        (1, "d2", 0.9, 0, False),
-        (2, "d7", 0.5, None, False),
-        (3, "d1", 0.5, 1, True),
-    ]
+        (1, "d2", 0.9, 0, False), (2, "d7", 0.5, None, False), (3, "d1", 0.5, 1, True),
+    ]  # fmt: skip
     assert (page.retrieved, page.found, page.relevant, page.unjudged, page.returned_by) == (3, 1, 2, 1, "all")
     assert (page.previous, page.next) == (None, "q2")
 
@@ -75,9 +65,9 @@ def test_missed_relevant_documents_are_listed_only_where_judgments_may_be_seen(o
     opened.drain()
     assert read(opened, run, "q1").missed == ()
     assert [(one.document, one.grade) for one in read(opened, run, "q1", CONSOLE).missed] == [("d9", 1)]
-    _set(opened, judgments_published=True)
+    opened.change_evaluation(judgments_published=True)
     assert read(opened, run, "q1").missed == ()  # it has not closed
-    _set(opened, closes_at=dt.datetime(2026, 1, 1, tzinfo=dt.UTC))
+    opened.change_evaluation(closes_at=dt.datetime(2026, 1, 1, tzinfo=dt.UTC))
     assert [one.document for one in read(opened, run, "q1").missed] == ["d9"]
 
 

@@ -6,7 +6,6 @@ Two runs of an evaluation beside each other: their means, how sure their differe
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Literal
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -27,7 +26,7 @@ from leaderboard.metrics import Floats
 from leaderboard.numbers import read_whole
 from leaderboard.results.reads import run as result_run
 from leaderboard.scoring import ReturnedBy, returned, returned_by
-from leaderboard.store import RankedList, RunStore
+from leaderboard.store import RunStore
 from leaderboard.submissions.reads.status import find_scored, label_of
 from leaderboard.worker.models import ScoringSet
 
@@ -340,12 +339,17 @@ def ranked_list(
     level = scoring_set.settings.relevance_level
     judged = Judgment.revision_id == scoring_set.revision_id, Judgment.query_id == query.id
     grades = dict(session.execute(sa.select(Judgment.document, Judgment.grade).where(*judged)).all())
-    listed = store.ranked_list(run.id, scoring_set.settings.compat, query.position)
-    lines = _lines(listed, grades, level, run.threshold, scoring_set.settings.compat)
-    documents = {line.document for line in lines}
     relevant = {document: grade for document, grade in grades.items() if grade >= level}
+    compat = scoring_set.settings.compat
+    listed = store.ranked_list(run.id, compat, query.position)
+    is_returned = returned(listed.scores, listed.decisions, run.threshold, compat).tolist()
+    own = zip(listed.documents, listed.scores.tolist(), is_returned, strict=True)
+    lines = [
+        ListedDocument(rank, document, score, grades.get(document), document in relevant, here)
+        for rank, (document, score, here) in enumerate(own, 1)
+    ]
     judgments = may_see(actor, evaluation, Content.JUDGMENTS, now, run.team_id)
-    missed = sorted((grade, document) for document, grade in relevant.items() if document not in documents)
+    missed = sorted((relevant[document], document) for document in relevant.keys() - {*listed.documents})
     columns = table.per_query_columns(scoring_set)
     values = result_run.load_slices(session, [scoring.id], [column.name for column in columns], subset, query.position)
     shown, paging = table.paged(lines, page, DOCUMENTS)
@@ -374,19 +378,6 @@ def ranked_list(
         previous=previous,
         next=following,
     )
-
-
-def _lines(
-    listed: RankedList, grades: dict[str, int], level: int, threshold: float | None, compat: Literal[9, 10]
-) -> list[ListedDocument]:
-    """The lines with their grades."""
-    is_returned = returned(listed.scores, listed.decisions, threshold, compat).tolist()
-    lines = []
-    for rank, line in enumerate(zip(listed.documents, listed.scores.tolist(), is_returned, strict=True), 1):
-        document, score, here = line
-        grade = grades.get(document)
-        lines.append(ListedDocument(rank, document, score, grade, grade is not None and grade >= level, here))
-    return lines
 
 
 Pair = tuple[metrics.Columns, metrics.Columns]
@@ -610,7 +601,7 @@ def _compared_queries(
 ) -> tuple[ComparedQuery, ...]:
     rows = []
     for query in known:
-        mine, theirs = result_run.value_in(first, query.position), result_run.value_in(second, query.position)
+        mine, theirs = (result_run.value_in(values, query.position) for values in (first, second))
         judged = query.best_grade is not None or settings.judging is Judging.COMPLETE
         counted = not query.excluded and judged and not (mine is None and theirs is None)
         more = {"counted": counted, "first": mine, "second": theirs, "difference": result_run.less(mine, theirs)}

@@ -111,9 +111,7 @@ def figure_over(
 
 def spread_of(vectors: Sequence[Floats], column: table.Column) -> QuerySpread:
     """The spread over systems, given each system's float64[positions]."""
-    if not vectors:
-        return QuerySpread(np.empty(0), np.empty(0), np.empty(0), np.empty(0, dtype=np.int64))
-    rows = np.vstack(vectors)
+    rows = np.vstack(vectors or [np.empty(0)])
     sign = -1.0 if column.direction == "lower" else 1.0
     first = np.where(np.isnan(rows), -np.inf, sign * rows).argmax(axis=0)
     best = rows[first, np.arange(len(first))]
