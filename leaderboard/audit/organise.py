@@ -7,7 +7,7 @@ from http import HTTPStatus
 from flask import Blueprint, g, render_template, request
 from flask.typing import ResponseReturnValue
 
-from leaderboard.audit.reads import BY_NOBODY, SUBJECTS, TrailFilters, trail
+from leaderboard.audit.reads import BY_NOBODY, CONDITIONS, SUBJECTS, TrailFilters, trail
 from leaderboard.errors import InvalidFields
 from leaderboard.web.context import page_number, read
 from leaderboard.web.exports import Table, columns, exported, table
@@ -47,5 +47,4 @@ def index_file(campaign: str) -> Table:
 
 
 def _filters() -> TrailFilters:
-    names = ("subject", "number", "person", "since", "until")
-    return TrailFilters(**{name: request.args.get(name, "") for name in names})
+    return TrailFilters(**{name: request.args.get(name, "") for name in CONDITIONS})

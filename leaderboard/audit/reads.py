@@ -226,17 +226,16 @@ def _of_campaign(campaign: Campaign) -> sa.ColumnElement[bool]:
     evaluations = sa.select(Evaluation.id).where(Evaluation.campaign_id == campaign.id)
     runs = Submission.evaluation_id.in_(evaluations)
     teams, systems = sa.select(Submission.team_id).where(runs), sa.select(Submission.system_id).where(runs)
-    about = [
-        (Event.subject == "campaign") & (Event.subject_id == campaign.id),
-        (Event.subject == "evaluation") & Event.subject_id.in_(evaluations),
-    ]
-    for name, table, entered in (("team", Team, teams), ("system", System, systems)):
-        own = sa.select(table.id).where(table.id.in_(entered) | table.merged_into_id.in_(entered))
-        about.append((Event.subject == name) & Event.subject_id.in_(own))
-    for name, columns in ((table.name, table.c) for table in Base.metadata.tables.values()):
-        if "evaluation_id" in columns and "id" in columns:
-            own = sa.select(columns.id).where(columns.evaluation_id.in_(evaluations))
-            about.append((Event.subject == name) & Event.subject_id.in_(own))
+    parts: dict[str, Any] = {
+        "campaign": [campaign.id],
+        "evaluation": evaluations,
+        "team": sa.select(Team.id).where(Team.id.in_(teams) | Team.merged_into_id.in_(teams)),
+        "system": sa.select(System.id).where(System.id.in_(systems) | System.merged_into_id.in_(systems)),
+    }
+    for name, table in Base.metadata.tables.items():
+        if {"id", "evaluation_id"}.issubset(table.c.keys()):
+            parts[name] = sa.select(table.c.id).where(table.c.evaluation_id.in_(evaluations))
+    about = ((Event.subject == name) & Event.subject_id.in_(own) for name, own in parts.items())
     return sa.or_(*about) & ((Event.subject != "team") | Event.action.in_(OF_TEAM))
 
 

@@ -240,7 +240,8 @@ def check_trail(session: Session, report: Report, *, trail: Trail, noted: tuple[
         names |= dict(session.execute(sa.select(User.id, User.name)).all())
     number, head, noted_hash = 0, FIRST, NOTHING
     for stored in stored_events(session):
-        add = partial(report.add, "the trail", f"event {stored.id}", last=_in_words(stored.event, names))
+        words = _in_words(stored.event, names)
+        add = partial(report.add, "the trail", f"event {stored.id}", last=words)
         if stored.id != number + 1:
             gone = f"event {number + 1}" if stored.id == number + 2 else f"events {number + 1} to {stored.id - 1}"
             report.add("the trail", gone, NOTHING, "an event")
@@ -249,7 +250,7 @@ def check_trail(session: Session, report: Report, *, trail: Trail, noted: tuple[
         if stored.event is not None and stored.computed != stored.hash:
             add(f"a content of hash {stored.computed}", stored.hash)
         try:
-            _hear(session, report, trail, stored, _in_words(stored.event, names))
+            _hear(session, report, trail, stored, words)
         except UNREADABLE as error:
             add(f"can't be read ({error})", "an event")
         number, head = stored.id, stored.hash

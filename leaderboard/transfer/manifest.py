@@ -114,11 +114,11 @@ def _of_folder(folder: Path) -> dict[str, Path]:
     """Its files, sorted; hidden folders, what lies behind links of folders, and links that lead out are left out."""
     files: dict[str, Path] = {}
     within = folder.resolve()
-    for path in folder.rglob("*"):
-        name = path.relative_to(folder)
-        is_hidden = any(part.startswith(".") for part in name.parts[:-1])
-        if not is_hidden and path.is_file() and path.resolve().is_relative_to(within):
-            files[name.as_posix()] = path
+    for parent, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        for path in (Path(parent, name) for name in names):
+            if path.is_file() and (not path.is_symlink() or path.resolve().is_relative_to(within)):
+                files[path.relative_to(folder).as_posix()] = path
         if len(files) > MOST_FILES:
             raise BadInput(f"{folder} has more than {MOST_FILES:,} files; name a folder further down")
     return dict(sorted(files.items()))
@@ -516,9 +516,9 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     names = set[str]()
 
     def group(wildcard: re.Match[str]) -> str:
-        name, literal, at_end = wildcard[1], wildcard[2], wildcard[3] is not None
+        name, literal, end = wildcard[1], wildcard[2], "" if wildcard[3] is None else r"(?=/|\Z)"
         any_text = f"(?P={name})" if name in names else f"(?P<{name}>[^/]+?)" if name else "[^/]*?"
         names.update(filter(None, [name]))
-        return f"(?>{any_text}{literal}{'(?=/|$)' if at_end else ''})"
+        return f"(?>{any_text}{literal}{end})"
 
     return re.compile(WILDCARD.sub(group, re.escape(pattern)), re.DOTALL)

@@ -120,6 +120,7 @@ def test_a_pattern_names_many_runs() -> None:
         ("{team}/{team}-*", "a/a-1", {"team": "a"}),
         ("{team}/{team}-*", "a/b-1", None),
         ("{tag}.gz", ".gz", None),
+        ("{tag}", "a\n", {"tag": "a\n"}),
         ("a{tag}a", "a", None),
         ("*a*b*c*", "xxaxxbxxc", {}),
         ("*a*a*a*", "aa", None),
