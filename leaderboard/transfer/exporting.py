@@ -20,12 +20,12 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard.access import Actor, require_organiser
+from leaderboard.access import Actor
 from leaderboard.campaigns.models import Campaign
 from leaderboard.db import Base, Database
 from leaderboard.errors import Damaged, NotFound
 from leaderboard.evaluations.models import Agreement, Evaluation
-from leaderboard.evaluations.reads import collection_list, file_rules, find_campaign, form_fields
+from leaderboard.evaluations.reads import collection_list, file_rules, form_fields, organised_campaign
 from leaderboard.evaluations.rules import Split
 from leaderboard.frozen import frozen
 from leaderboard.judgments.models import JudgmentRevision, Query
@@ -62,9 +62,9 @@ class Export:
     slug: str
     evaluations: int
     runs: int
+    _content: dict[str, Any]
+    _folder: Path
     lost: list[str] = field(default_factory=list)
-    _content: dict[str, Any] = field(default_factory=dict)
-    _folder: Path = field(default_factory=Path)
 
     def files(self, store: RunStore) -> Iterator[ExportedFile]:
         """Every file, once: runs first, so that a store that does not answer is noticed; the manifest last, which knows
@@ -98,15 +98,13 @@ class Export:
 def exporting(database: Database, actor: Actor, slug: str, parent: Path | None = None) -> Iterator[Export]:
     """An export of the campaign, whose files lie in a private folder (in `parent`, if any) while the block runs.
 
-    Raises NotFound where there is no such campaign for `actor`, and NotAllowed for whoever does not organise it.
+    Raises NotFound, also for whoever does not organise it.
     """
     with tempfile.TemporaryDirectory(dir=parent, prefix=".export-") as folder:
         with database.read() as session:
-            campaign = find_campaign(session, actor, slug)
-            require_organiser(actor, campaign.id)
-            content = _campaign(session, campaign, Path(folder))
+            content = _campaign(session, organised_campaign(session, actor, slug), Path(folder))
         counts = len(content["evaluation"]), sum(len(evaluation["run"]) for evaluation in content["evaluation"])
-        yield Export(campaign.slug, *counts, _content=content, _folder=Path(folder))
+        yield Export(slug, *counts, content, Path(folder))
 
 
 def packed(export: Export, store: RunStore) -> Iterator[bytes]:
@@ -172,8 +170,13 @@ def _evaluation(session: Session, evaluation: Evaluation, folder: Path) -> dict[
         for query in past.settings.excluded
     }
     excluded = [
-        {"query": name, "because": query.excluded_because, "date": left_out.get(name, query.excluded_at)}
-        for name, query in ((query.external_id, query) for query in queries if query.excluded_at is not None)
+        {
+            "query": query.external_id,
+            "because": query.excluded_because,
+            "date": left_out.get(query.external_id, query.excluded_at),
+        }
+        for query in queries
+        if query.excluded_at is not None
     ]
     return {
         **_table(entries.EvaluationEntry, evaluation, file_rules=entries.FileRulesEntry()),

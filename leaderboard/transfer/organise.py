@@ -234,7 +234,6 @@ def choose(campaign: str) -> ResponseReturnValue:
 @blueprint.get("/<campaign>/export.tar.gz")
 @signed_in
 def export(campaign: str) -> ResponseReturnValue:
-    require_right(campaign)
     return campaign_export(campaign)
 
 

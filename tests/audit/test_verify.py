@@ -56,9 +56,7 @@ TAMPERED: dict[str, Changes] = {
     # audited rows
     "UPDATE campaign SET title = 'Mine'": [("campaign 1 (Mine)", "title")],
     "INSERT INTO campaign_organiser VALUES (1, 2)": [("organisers 1 (Another title)", "2")],
-    "INSERT INTO campaign_team VALUES (1, 1)": [
-        ("teams let in 1 (Another title)", "itself"),
-    ],
+    "INSERT INTO campaign_team VALUES (1, 1)": [("teams let in 1 (Another title)", "itself")],
     "UPDATE evaluation SET closes_at = '2030-01-01 00:00:00'": [(EVALUATION, "closes_at")],
     "UPDATE query SET text = 'another' WHERE external_id = 'q2'": [(QUERIES, "q2")],
     "UPDATE query SET external_id = 'q9' WHERE external_id = 'q1'": [(QUERIES, "q1"), (QUERIES, "q9"), JUDGMENTS],

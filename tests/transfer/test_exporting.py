@@ -15,7 +15,7 @@ from leaderboard.access import CONSOLE
 from leaderboard.campaigns import writes as campaigns
 from leaderboard.cli import run as call
 from leaderboard.db import Database
-from leaderboard.errors import NotAllowed
+from leaderboard.errors import NotFound
 from leaderboard.evaluations import writes as evaluations
 from leaderboard.evaluations.rules import FieldKind, FormField, Opening, ShownTo, Split
 from leaderboard.formats import QueryRow
@@ -120,7 +120,7 @@ def test_only_organisers_export_and_a_run_whose_file_is_gone_is_left_out_and_nam
     world: World, tmp_path: Path
 ) -> None:
     run = world.submit()
-    with pytest.raises(NotAllowed), exporting(world.database, world.ada, "small", tmp_path):
+    with pytest.raises(NotFound), exporting(world.database, world.ada, "small", tmp_path):
         pass
     with world.store.run_file(world.scoring(run).submission.sha256) as path:
         path.unlink()
