@@ -98,7 +98,7 @@ class Limits:
     expanded_times  times its own size that a compressed file may expand to, once its text is longer than EXPANDED_FREE:
                     runs expand to 5 to 30 times theirs
     lines           lines of text, blank ones and comments too
-    line_bytes      bytes of one line; in columns, lines up to a piece (1 MiB) are taken whatever it says
+    line_bytes      bytes of one line
     id_bytes        bytes of a query's or a document's id
     all_id_bytes    bytes of all document ids, each as long as the longest near it: 50 for each of 20 million lines
     queries         different queries: more than any collection has
@@ -363,6 +363,7 @@ def cut(text: CappedReader, limits: Limits, size: int = PIECE_BYTES) -> Iterator
     """The text in pieces of about `size` bytes, more where a line is longer. Raises FileRejected past the limits on
     lines or on one line.
     """
+    size = min(size, limits.line_bytes)  # so that only the first line of what is read at once can be too long
     rest = bytearray()
     first, goes_on = 1, True
     while goes_on:
@@ -373,6 +374,8 @@ def cut(text: CappedReader, limits: Limits, size: int = PIECE_BYTES) -> Iterator
             filled += more
         goes_on = filled == full
         end = room.rfind(b"\n", 0, filled) + 1
+        if (room.find(b"\n", 0, end) if end else filled) > limits.line_bytes:
+            raise rejection(text.name, f"longer than {limits.line_bytes:,} bytes, the most allowed", first)
         if not goes_on and end < filled:
             room[filled] = NEWLINE
             end = filled = filled + 1
@@ -382,8 +385,6 @@ def cut(text: CappedReader, limits: Limits, size: int = PIECE_BYTES) -> Iterator
         first = numbers.stop
         if first - 1 > limits.lines:
             raise rejection(text.name, f"more than {limits.lines:,} lines, the most allowed")
-        if filled - end > limits.line_bytes:
-            raise rejection(text.name, f"longer than {limits.line_bytes:,} bytes, the most allowed", first)
         rest = room[end:filled]
 
 

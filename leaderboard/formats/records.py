@@ -12,7 +12,6 @@ from leaderboard.formats.problems import BATCH_BYTES, Problems, Wrong, decoded, 
 from leaderboard.formats.tables import Column, Schema, Table, checked_table, our_name
 
 Names = Sequence[str]
-RECORDS_AT_ONCE = 5000  # few enough that Python need not search them for garbage
 MOST_ODD = 50_000  # objects that are not like the first: reading one takes as long as five others
 
 
@@ -49,9 +48,9 @@ def _places(names: Names, schema: Schema) -> list[int]:
 def read_csv(
     text: CappedReader, schemas: Sequence[Schema], problems: Problems, size: int = BATCH_BYTES
 ) -> Iterator[Table]:
-    """The rows of a CSV file with a header."""
+    """The rows of a CSV file with a header: a table for each piece of the file, so that none takes much memory."""
     names: Names = []
-    schema, places = None, [0]
+    schema, places, passed = None, [0], 0
     numbers, records = array("q"), []
     for line, record in _csv_records(text, problems, size):
         if not names:
@@ -67,9 +66,9 @@ def read_csv(
                     raise rejection(problems.name, wrong.message, line) from None
             numbers.append(line)
             records.append(record)
-            if len(records) == RECORDS_AT_ONCE:
+            if text.passed > passed:
                 yield _table_of_records(schema, problems, numbers, records, places)
-                numbers, records = array("q"), []
+                numbers, records, passed = array("q"), [], text.passed
     if schema is None:
         problems.raise_empty()
     yield _table_of_records(schema, problems, numbers, records, places)

@@ -152,7 +152,7 @@ def read_value(text: str) -> Value:
         return float(text)
     if word := re.match(WORD, text):
         return word[2]
-    if text.startswith("{") and text.endswith("}"):
+    if text.startswith("{") and text.endswith("}") and "{" not in text[1:]:
         parts: list[Any] = [[read_value(each) for each in part.split(":")] for part in text[1:-1].split(",")]
         if all(isinstance(each, (int, float)) for part in parts for each in part):
             if all(len(part) == 1 for part in parts):
@@ -204,7 +204,7 @@ def with_relevant(ranking: Ranking, *, rel: int = 1, **_others: object) -> Bools
 
 @dataclass(frozen=True, slots=True)
 class TrecEval:
-    """The name under which trec_eval prints a family with these parameters.
+    """A name of trec_eval's for a family with some parameters.
 
     name     trec_eval's name, as given to its -m
     given    our parameters that its name stands for
@@ -212,6 +212,7 @@ class TrecEval:
     takes    "cutoff" or one of our parameters, which gets one value each; "" when it takes no list
     form     how one value is printed in the output name: "{}" or "{:.2f}"
     read     for a name whose list makes one measure: what follows its dot -> our parameters
+    example  of that list, for messages
     """
 
     name: str
@@ -220,6 +221,7 @@ class TrecEval:
     values: tuple[Value, ...] = ()
     form: str = "{}"
     read: Callable[[str], dict[str, Value]] | None = None
+    example: str = ""
 
     def arguments(self, suffix: str | None) -> dict[str, Value]:
         """The parameters of ours that the name stands for with what follows it, or without. Raises UnknownMeasure."""
@@ -228,7 +230,8 @@ class TrecEval:
         try:
             return dict(self.given) | (self.read(suffix) if self.read else {self.takes: read_value(suffix)})
         except (KeyError, TypeError, ValueError):
-            raise UnknownMeasure(f"trec_eval's {self.name} does not take {suffix!r}") from None
+            problem = f"trec_eval's {self.name} does not take {suffix[:99]!r}; expected {self.name}.{self.example}"
+            raise UnknownMeasure(problem) from None
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -268,6 +271,7 @@ class Family:
              judgments; None: all of them, or as the family itself decides (detection). Under pooled judgments all have.
     check    (the parameters given, by name) -> what is wrong with them taken together, or None
     refuse   (setting, arguments) -> why it can't be computed for this evaluation, beside what `needs` says, or None
+    uncut    what more is said where a cutoff is refused that someone may well expect
     valueless  what is true of the queries without a value, as the end of a sentence about them
     of_judgments   whether it depends on the judgments alone, whatever the run
     of_returned    whether it counts what the run returned, so that its decisions or θ change it
@@ -289,6 +293,7 @@ class Family:
     needs: tuple[Need, ...] = ()
     check: Callable[[Mapping[str, Value]], str | None] | None = None
     refuse: Callable[[Setting, Mapping[str, Any]], str | None] | None = None
+    uncut: str = ""
     valueless: str = "have no relevant document"
     of_judgments: bool = False
     of_returned: bool = False
@@ -339,7 +344,7 @@ class Family:
                 raise UnknownMeasure(f"{self.name} needs a cutoff, for example {self.name}@{self.cutoff.example}")
             return None
         if self.cutoff is None:
-            raise UnknownMeasure(f"{self.name} takes no cutoff (@{write(cutoff)})")
+            raise UnknownMeasure(f"{self.name} takes no cutoff (@{write(cutoff)}){self.uncut}")
         return self.cutoff.read(cutoff, self.name)
 
     def __call__(self, *, cutoff: Value = None, **arguments: Value) -> "Measure":
@@ -432,8 +437,10 @@ class Measure:
 
     @property
     def trec_eval(self) -> str | None:
-        """The name that trec_eval prints it under, None when it has none, or one with values for several parameters;
-        the relevance level (its -l) is no part."""
+        """The name that trec_eval prints it under: ndcg, ndcg_cut_10, Rprec_mult_0.40. None when it has none, and where
+        the name would hold a list that is one measure's, as rbp_p=0.5, ndcg_1=3 and 11pt_avg_.2,.8 do: such a measure
+        goes by our name, unless it is asked for by trec_eval's (`requested`). The relevance level (its -l) is no part.
+        """
         given = tuple((name, value) for name, value in self.given if name != "rel")
         for form in self.family.forms:
             value = self.arguments[form.takes] if form.takes else None

@@ -258,8 +258,8 @@ def _trec_eval(text: str) -> tuple[Measure, ...]:
 
 def _nearest(text: str) -> tuple[str, ...]:
     """The names most like it, with a cutoff where they need one."""
-    cutoff = text.partition("@")[2]
-    names = {name: name for name in FORMS}
+    cutoff = "".join(re.findall(r"@(\d+)\Z", text))
+    names = {name: name for name in (*FORMS, *(family.name for family in agreements()))}
     for alias, name in (ALIASES | MEANT | {name: name for name in _BY_NAME}).items():
         takes = _BY_NAME[name].cutoff
         names[alias] = f"{name}@{cutoff or takes.example}" if takes and (cutoff or takes.required) else name

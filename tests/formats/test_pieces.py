@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from leaderboard.formats import Limits, read_run
 from leaderboard.formats.plain_text import CappedReader, cut, side_by_side
+from tests.formats.files import problems_of
 
 
 class Drop(io.BytesIO):
@@ -33,6 +34,20 @@ def test_pieces_are_whole_lines_and_together_the_file(lines: list[bytes], size: 
         assert piece.first_line() + b"\n" == next(piece.lines())
         assert piece.last_line() == list(piece.lines())[-1]
         first += piece.text.count(b"\n")
+
+
+@given(lengths=st.lists(st.integers(0, 25), max_size=9), size=st.integers(1, 60))
+def test_a_line_longer_than_allowed_is_refused_however_much_is_read_at_once(lengths: list[int], size: int) -> None:
+    content = b"\n".join(b"x" * length for length in lengths)
+
+    def read(source: io.BytesIO) -> bytes:
+        return b"".join(piece.text for piece in cut(CappedReader(source, 99999, "file"), Limits(line_bytes=20), size))
+
+    if max(lengths, default=0) <= 20:
+        assert read(io.BytesIO(content)).rstrip() == content.rstrip()
+    else:
+        line = 1 + [length > 20 for length in lengths].index(True)
+        assert problems_of(read, io.BytesIO(content)) == [(line, "longer than 20 bytes, the most allowed")]
 
 
 def test_work_goes_on_side_by_side_and_comes_back_in_order() -> None:

@@ -235,6 +235,14 @@ def test_csv_records_read_many_at_once_give_what_they_give_one_by_one(lines: lis
     assert read_in_batches(read_csv, content, size) == read_in_batches(read_csv, content, 1 << 20)
 
 
+def test_a_table_of_csv_holds_no_more_long_lines_than_are_read_at_once() -> None:
+    lines = [b"query,document,score,note", *(b"q,d%d,1,%s" % (number, b"x" * 1000) for number in range(100))]
+    text = CappedReader(io.BytesIO(b"\n".join(lines)), 1 << 30, "file")
+    tables = list(read_csv(text, FORMATS["auto"]["csv"], Problems("file", Limits()), 10_000))
+    assert sum(map(len, tables)) == 100
+    assert max(map(len, tables)) <= 11
+
+
 @pytest.mark.parametrize("size", [1, 40, 1 << 20])
 def test_lines_behind_the_one_where_reading_ended_are_no_problems_however_many_are_read_at_once(size: int) -> None:
     lines = [b"query,document,score", b"q,\xff,1", b'q,"d,1', b"q,\xff,1", b'"x,1', b"q,e,1", *([b"q,\xff,1"] * 3)]

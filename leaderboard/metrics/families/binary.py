@@ -226,6 +226,8 @@ def success(ranking: Ranking, rel: int, cutoff: int) -> Floats:
     "Accuracy",
     "Pairs in the right order",
     measure.REL,
+    uncut="; Success@k is 1 where a relevant document is in the first k ranks; Accuracy, without a cutoff, is the "
+    "share of pairs of a relevant and another document in the right order (ir_measures)",
     valueless="list no relevant document, or no other",
 )
 def pairs_in_order(ranking: Ranking, rel: int) -> Floats:
@@ -362,7 +364,7 @@ def interpolated_precision(ranking: Ranking, rel: int, cutoff: float) -> Floats:
     "Interpolated precision averaged over recall points",
     measure.REL,
     measure.Parameter("at", "points", "the recall points", ELEVEN, low=0.0, high=1.0),
-    trec_eval=measure.TrecEval("11pt_avg", read=read_points),
+    trec_eval=measure.TrecEval("11pt_avg", read=read_points, example=".25,.5,.75"),
 )
 def average_interpolated(ranking: Ranking, rel: int, at: tuple[float, ...]) -> Floats:
     """The mean of interpolated precision at the recalls 0, 0.1, … 1: the area below the classic curve.

@@ -111,7 +111,7 @@ DISCOUNT = metric_measure.choice(
 
 graded = partial(metric_measure.measured, "Ranks, graded")
 of_gains = partial(graded, defined_where=with_gain)
-with_gains = partial(metric_measure.TrecEval, read=read_gains)
+with_gains = partial(metric_measure.TrecEval, read=read_gains, example="1=3.5,2=9")
 
 
 @of_gains(

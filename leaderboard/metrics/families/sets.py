@@ -97,7 +97,7 @@ def recall(ranking: Ranking, rel: int) -> Floats:
     measure.Parameter("beta", "float", "recall counts β times as much: α = 1 / (1 + β²)", low=0.0),
     measure.JUDGED_ONLY,
     check=measure.only_one_of("alpha", "beta"),
-    trec_eval=measure.TrecEval("set_F", read=read_factor),
+    trec_eval=measure.TrecEval("set_F", read=read_factor, example="0.25"),
 )
 def f_measure(ranking: Ranking, rel: int, alpha: float, beta: float | None) -> Floats:
     """The weighted harmonic mean of precision and recall; a higher α weights precision, a higher β recall.
@@ -229,7 +229,7 @@ def fallout(ranking: Ranking, rel: int) -> Floats:
     span=(-math.inf, math.inf),
     unit="utility",
     refuse=rest_needs_collection,
-    trec_eval=measure.TrecEval("utility", read=read_weights),
+    trec_eval=measure.TrecEval("utility", read=read_weights, example="1,-1,0,0"),
 )
 def utility(ranking: Ranking, rel: int, a: float, b: float, c: float, d: float) -> Floats:
     """What the decisions are worth when each of the four outcomes has a value of its own.

@@ -33,7 +33,10 @@ def powers(ranking: Ranking, p: float) -> Floats:
 
 def read_pairs(text: str) -> dict[str, metric_measure.Value]:
     """trec_eval's p=0.8,1=0.5 as our p and gains."""
-    pairs = dict(part.split("=") for part in text.split(","))
+    parts = [part.split("=") for part in text.split(",")]
+    pairs = dict(parts)
+    if len(pairs) < len(parts):
+        raise ValueError("a name is given twice")
     values = {"p": metric_measure.read_value(pairs.pop("p"))} if "p" in pairs else {}
     return values | (read_gains(",".join(map("=".join, pairs.items()))) if pairs else {})
 
@@ -59,7 +62,9 @@ def gains_only_scaled(arguments: Mapping[str, metric_measure.Value]) -> str | No
     cutoff=RANK,
     defined_where=with_gain,
     check=gains_only_scaled,
-    trec_eval=metric_measure.TrecEval("rbp", given=(("p", 0.9), ("gain", "scaled")), read=read_pairs),
+    trec_eval=metric_measure.TrecEval(
+        "rbp", given=(("p", 0.9), ("gain", "scaled")), read=read_pairs, example="p=0.8,1=0.5"
+    ),
 )
 def rank_biased_precision(
     ranking: Ranking, rel: int, p: float, gain: str, gains: metric_measure.Gains | None, cutoff: int | None
@@ -113,7 +118,7 @@ def largest(ranking: Ranking, gains: metric_measure.Gains | None) -> Floats:
     metric_measure.fraction("p", 0.9, PERSISTENCE),
     defined_where=None,
     direction="lower",
-    trec_eval=metric_measure.TrecEval("rbp_resid", read=read_pairs),
+    trec_eval=metric_measure.TrecEval("rbp_resid", read=read_pairs, example="p=0.8"),
 )
 def residual(ranking: Ranking, p: float) -> Floats:
     """How much higher RBP could be if every unjudged document were relevant.
