@@ -95,6 +95,7 @@ def test_a_bar_over_a_folder_keeps_no_file_open(called: Called, monkeypatch: pyt
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
     assert (status, out.splitlines()[-1]) == (0, "run.txt: 1 query, 90 lines")
     assert "Reading" in screen.getvalue()
+    assert "100%" in screen.getvalue()
 
 
 def test_a_threshold_tuned_on_other_queries_makes_decisions(called: Called) -> None:

@@ -51,10 +51,7 @@ def test_the_help_of_submit_says_what_an_agreement_is_named_by(capsys: pytest.Ca
     [
         (["sore"], "leaderboard: No such command 'sore'."),
         (["user", "add"], "leaderboard user add: Missing argument 'NAME'."),
-        (
-            ["serve", "--port", "http"],
-            "leaderboard serve: Invalid value for '--port': 'http' is no whole number",
-        ),
+        (["serve", "--port", "http"], "leaderboard serve: Invalid value for '--port': 'http' is no whole number"),
         (
             ["evaluation", "change", "c/e", "--closes", "soon"],
             "leaderboard evaluation change: Invalid value for '--closes': expected a date like 2026-09-30",

@@ -48,15 +48,9 @@ def test_a_link_is_followed_and_the_file_has_the_usual_rights(called: Called) ->
         (["a.txt", "b.csv", "a.txt", "--out", "f"], "leaderboard fuse rrf: a run is named twice"),
         (["a.txt", "b.csv", "--out", "b.csv"], "leaderboard fuse rrf: --out b.csv is one of the files that are read"),
         (["a.txt", "b.csv", "--out", "/dev/null"], "leaderboard fuse rrf: --out /dev/null is no file that could be"),
-        (
-            ["a.txt", "b.csv", "--out", "f", "--k", "-1"],
-            "leaderboard fuse rrf: Invalid value for '--k': give",
-        ),
+        (["a.txt", "b.csv", "--out", "f", "--k", "-1"], "leaderboard fuse rrf: Invalid value for '--k': give"),
         (["a.txt", "bad.txt", "--out", "f"], "bad.txt: line 1: "),
-        (
-            ["a.txt", "none.txt", "--out", "f"],
-            "leaderboard fuse rrf: Invalid value for 'RUN RUN...': File 'none.txt'",
-        ),
+        (["a.txt", "none.txt", "--out", "f"], "leaderboard fuse rrf: Invalid value for 'RUN RUN...': File 'none.txt'"),
     ],
 )
 def test_what_can_not_be_fused_is_said_and_nothing_is_written(
