@@ -16,7 +16,7 @@ import numpy as np
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.dialects.postgresql import JSONB
-from sqlalchemy.engine.interfaces import DBAPIConnection, Dialect
+from sqlalchemy.engine.interfaces import Dialect
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.orm import DeclarativeBase, InstrumentedAttribute, Session, mapped_column
 from sqlalchemy.pool import ConnectionPoolEntry
@@ -362,15 +362,13 @@ def answering() -> Iterator[None]:
         raise ours from error
 
 
-def _bound_locks(seconds: float, connection: DBAPIConnection, _: ConnectionPoolEntry) -> None:
+def _bound_locks(seconds: float, connection: Any, _: ConnectionPoolEntry) -> None:
     """Has PostgreSQL give up waiting for another's lock after so long."""
-    cursor = connection.cursor()
-    cursor.execute(f"SET lock_timeout = {round(1000 * seconds)}")
-    cursor.close()
+    connection.execute(f"SET lock_timeout = {round(1000 * seconds)}")
     connection.commit()
 
 
-def _same_file(file: Path, _: DBAPIConnection, entry: ConnectionPoolEntry, __: Any) -> None:
+def _same_file(file: Path, _: Any, entry: ConnectionPoolEntry, __: Any) -> None:
     """Refuses a pooled connection whose file was taken away or replaced: it would go on with the old one."""
     try:
         status = file.stat()
@@ -389,12 +387,10 @@ PRAGMAS = (
 )
 
 
-def _set_up_sqlite(connection: DBAPIConnection, _: ConnectionPoolEntry) -> None:
+def _set_up_sqlite(connection: sqlite3.Connection, _: ConnectionPoolEntry) -> None:
     connection.isolation_level = None  # the driver must not open transactions of its own
-    cursor = connection.cursor()
     for pragma in PRAGMAS:
-        cursor.execute(f"PRAGMA {pragma}")
-    cursor.close()
+        connection.execute(f"PRAGMA {pragma}")
 
 
 def _begin_sqlite(connection: sa.Connection) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from leaderboard.config import folder
-from leaderboard.db import Database, answering
+from leaderboard.db import Base, Database, answering
 from leaderboard.errors import OtherBuild
 from leaderboard.numbers import first_of
 
@@ -71,37 +71,27 @@ def _revisions() -> set[str]:
     return {file.name.partition("_")[0] for file in (folder("migrations") / "versions").glob("[0-9]*.py")}
 
 
-def require_this_build(database: Database, metadata: sa.MetaData) -> None:
+def require_this_build(database: Database) -> None:
     """Raises OtherBuild where a database at the newest revision has other tables or columns than the models, and
     NoDatabase. Until the first release migrations themselves are changed: one revision may stand for other tables.
 
-    metadata  of the models. Columns are compared by their names only: every command asks this, in milliseconds.
+    Columns are compared by their names only: every command asks this, in milliseconds.
     """
+    tables = Base.metadata.tables
     with answering(), database.engine.connect() as connection:
         columns = sa.inspect(connection).get_multi_columns()
-    there = {
-        f"{table}.{column['name']}" for (_, table), own in columns.items() if table in metadata.tables for column in own
-    }
-    expected = {f"{name}.{column.name}" for name, table in metadata.tables.items() for column in table.columns}
+    there = {f"{table}.{column['name']}" for (_, table), own in columns.items() if table in tables for column in own}
+    expected = {f"{name}.{column.name}" for name, table in tables.items() for column in table.columns}
     said = [f"it lacks the column {name}" for name in sorted(expected - there)]
     said += [f"it has a column {name}" for name in sorted(there - expected)]
     if said:
         raise OtherBuild(first_of(said, 3))
 
 
-def guards(dialect: str) -> dict[str, str]:
-    """The triggers that the newest schema has on an engine: name -> the rest of its definition."""
-    triggers: dict[str, str] = getattr(_locks(), dialect.upper())
-    return triggers
-
-
-def guarding_functions() -> dict[str, str]:
-    """The functions that PostgreSQL's triggers call: name -> body."""
-    functions: dict[str, str] = _locks().FUNCTIONS
-    return functions
-
-
-def _locks() -> Any:
+def locks() -> Any:
+    """The module with the triggers that the newest schema has on each engine, in SQLITE and POSTGRESQL (name -> the
+    rest of its definition), and with the FUNCTIONS that PostgreSQL's call (name -> body).
+    """
     from alembic.script import ScriptDirectory
 
     return ScriptDirectory(str(folder("migrations"))).get_revision("0002").module

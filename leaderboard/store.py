@@ -25,6 +25,7 @@ import numpy as np
 from isal import isal_zlib
 from numpy.typing import NDArray
 
+from leaderboard.config import Config
 from leaderboard.errors import BadInput, Damaged, FileRejected, Missing, NoStore, NotFound, TooLarge
 from leaderboard.formats import ByteSource, Limits, open_plain
 from leaderboard.frozen import frozen
@@ -63,14 +64,6 @@ def file_system() -> Iterator[None]:
 
 
 @frozen
-class Caps:
-    """The largest upload: `upload_bytes` as received, `text_bytes` after decompression."""
-
-    upload_bytes: int = 512 * 2**20
-    text_bytes: int = 4 * 2**30
-
-
-@frozen
 class Received:
     """A file in the store.
 
@@ -93,7 +86,7 @@ class Arriving:
     and no characters that can't be seen.
     """
 
-    def __init__(self, path: Path, filename: str, caps: Caps) -> None:
+    def __init__(self, path: Path, filename: str, caps: Config) -> None:
         self.path = path
         last = PureWindowsPath(PurePosixPath(filename).name).name
         self.filename = "".join(filter(str.isprintable, last))[-LONGEST_FILENAME:] or "run"
@@ -184,14 +177,14 @@ class RunStore:
     flushed, and put in place by one rename. Any number of processes may use one folder at the same time.
     """
 
-    def __init__(self, url: str, caps: Caps | None = None, *, must_exist: bool = False) -> None:
-        """The store in a folder, made where it is missing; `caps` bound what `receive` takes.
+    def __init__(self, url: str, caps: Config | None = None, *, must_exist: bool = False) -> None:
+        """The store in a folder, made where it is missing; `caps` bound what `receive` takes, as received and as text.
 
         must_exist: it is not made, and what is asked of it raises NoStore while it is missing. The same goes for a
         folder that was not made by this program, such as an empty volume in the store's place.
         """
         self.url = url  # what another process opens it with
-        self.caps = caps or Caps()
+        self.caps = caps or Config()
         if "://" in url and not url.startswith("file://"):
             raise BadInput(f"{url.partition('://')[0]} is no kind of run store; give a folder")
         self._root = Path(url.removeprefix("file://"))
@@ -258,8 +251,12 @@ class RunStore:
 
     @contextmanager
     def run_file(self, sha256: str) -> Iterator[Path]:
-        """The bytes as received, as a file on this machine while the block runs. Raises NotFound."""
-        yield self._existing(self._run(sha256))
+        """The bytes as received, as a file on this machine while the block runs. Raises Missing where there is none."""
+        try:
+            path = self._existing(self._run(sha256))
+        except NotFound:
+            raise Missing(f"The stored file of this run, {sha256}, is missing.") from None
+        yield path
 
     @contextmanager
     def open_run(self, sha256: str) -> Iterator[io.RawIOBase]:
@@ -268,11 +265,7 @@ class RunStore:
         Raises Damaged then for other bytes, in place of whatever was raised in the block: what is wrong with a damaged
         file is not its sender's doing. Missing at once where there is no file, NoStore when nothing can be read.
         """
-        try:
-            path = self._existing(self._run(sha256))
-        except NotFound:
-            raise Missing(f"The stored file of this run, {sha256}, is missing.") from None
-        with file_system():
+        with self.run_file(sha256) as path, file_system():
             file = path.open("rb", buffering=0)
         with file:
             stream = _Hashing(file)

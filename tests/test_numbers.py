@@ -52,11 +52,7 @@ def test_what_only_python_takes_for_a_number_is_none_in_a_declared_input(field: 
 
 
 @pytest.mark.parametrize("text", [text for text in NO_NUMBERS if not text.startswith("-")])
-@pytest.mark.parametrize(
-    "command",
-    [("serve", "--port"), ("score", "--threshold")],
-    ids=" ".join,
-)
+@pytest.mark.parametrize("command", [("serve", "--port"), ("score", "--threshold")], ids=" ".join)
 def test_what_only_python_takes_for_a_number_is_none_on_the_command_line(command: tuple[str, ...], text: str) -> None:
     result = CliRunner().invoke(leaderboard, [*command, text])
     assert result.exit_code == 2

@@ -10,14 +10,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from leaderboard.config import Config
 from leaderboard.errors import BadInput, Damaged, NoStore, TooLarge, Unavailable
-from leaderboard.store import Caps, RankedList, RunStore
+from leaderboard.store import RankedList, RunStore
 
 
 @pytest.fixture
 def store(tmp_path: Path) -> RunStore:
     """An empty store in a folder, for files of at most 1,000 bytes and 5,000 bytes of text."""
-    return RunStore(str(tmp_path / "store"), Caps(upload_bytes=1000, text_bytes=5000))
+    return RunStore(str(tmp_path / "store"), Config(upload_bytes=1000, text_bytes=5000))
 
 
 def files(store: RunStore) -> list[Path]:

@@ -129,7 +129,7 @@ def log_in() -> ResponseReturnValue:
     def enter() -> ResponseReturnValue:
         name, password = form.text("name"), form.text("password")
         sign_in(accounts.authenticate(database(), name, password, client_address(), now(), known_browser()))
-        return redirect(local(form.text("next"), url_for("account.show")))
+        return redirect(local(form.text("next")))
 
     return answered(form, "auth/log_in.html", enter)
 
@@ -150,7 +150,7 @@ def register() -> ResponseReturnValue:
 def _welcome(user: User, then: str | None) -> ResponseReturnValue:
     sign_in(user)
     flash(f"Welcome, {user.name}. Make a team, or open the invitation that you were sent, to submit runs.")
-    return redirect(local(then, url_for("account.show")))
+    return redirect(local(then))
 
 
 def counted_account(form: NameForm, password: str | None) -> accounts.NewAccount:
@@ -361,7 +361,7 @@ PROVEN_SECONDS = 600.0
 
 @blueprint.get("/login/with/<provider>")
 def begin(provider: str) -> ResponseReturnValue:
-    session[NEXT] = local(request.args.get("next"), url_for("account.show"))
+    session[NEXT] = local(request.args.get("next"))
     with _asking(provider) as (_, client):
         back_here = f"{config().site_url}{url_for('account.back', provider=provider)}"
         answer: ResponseReturnValue = client.authorize_redirect(back_here)
@@ -378,7 +378,7 @@ def back(provider: str) -> ResponseReturnValue:
     if user is None:  # kept in the signed cookie, until they say what to do with it
         session[PROVEN] = {**dataclasses.asdict(proven), "at": now().timestamp()}
         return redirect(url_for("account.link" if current_user.is_authenticated else "account.register_identity"))
-    then = local(session.get(NEXT), url_for("account.show"))
+    then = local(session.get(NEXT))
     sign_in(user)
     return redirect(then)
 

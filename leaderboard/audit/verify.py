@@ -210,12 +210,14 @@ def check_triggers(session: Session, report: Report) -> None:
     statement and our tables: rewriting rules, row security, tables that inherit.
     """
     dialect = session.get_bind().dialect.name
-    expected = {f"trigger {name}": f"CREATE TRIGGER {name} {text}" for name, text in migrate.guards(dialect).items()}
+    locks = migrate.locks()
+    triggers: dict[str, str] = getattr(locks, dialect.upper())
+    expected = {f"trigger {name}": f"CREATE TRIGGER {name} {text}" for name, text in triggers.items()}
     schema = ""
     if dialect == "postgresql":
         schema = session.scalar(sa.text("SELECT quote_ident(current_schema())")) or ""
         path = f"search_path=pg_catalog, {schema}, pg_temp"
-        expected |= {f"function {name}()": f"{path} {body}" for name, body in migrate.guarding_functions().items()}
+        expected |= {f"function {name}()": f"{path} {body}" for name, body in locks.FUNCTIONS.items()}
     report.triggers = len(expected)
     wanted = {(name, _plain(text, schema)) for name, text in expected.items()}
     # Not by name: on PostgreSQL another table may have a trigger of the same one.

@@ -9,7 +9,6 @@ from sqlalchemy.orm import Session
 
 from leaderboard import migrate
 from leaderboard.access import CONSOLE, Actor, actor_of
-from leaderboard.accounts.models import User
 from leaderboard.accounts.writes import find_user
 from leaderboard.config import Config
 from leaderboard.db import PATIENCE_SECONDS, Database
@@ -30,7 +29,7 @@ def upgrade() -> None:
     """
     with _connected(Config.from_environment()) as database:
         migrate.upgrade(database)
-        migrate.require_this_build(database, User.metadata)
+        migrate.require_this_build(database)
         click.echo(f"{_shown(database)} is at revision {migrate.current(database)}")
 
 
@@ -63,7 +62,7 @@ def up_to_date(config: Config) -> Iterator[Database]:
             needed = f"is at revision {revision}, this version needs {migrate.newest()}"
             state = needed if revision else "has no tables yet"
             raise Conflict(f"the database {_shown(database)} {state}; run `leaderboard db upgrade`")
-        migrate.require_this_build(database, User.metadata)
+        migrate.require_this_build(database)
         yield database
 
 

@@ -20,7 +20,6 @@ import click
 
 from leaderboard import demo as seeding
 from leaderboard import migrate
-from leaderboard.accounts.models import User
 from leaderboard.cli.options import PORT, address_of, aligned, listen, option
 from leaderboard.config import Config
 from leaderboard.db import Database
@@ -120,7 +119,7 @@ def _run(folder: Path, listener: socket.socket) -> None:
     with closing(Database.connect(config.database_url)) as database:
         try:
             migrate.upgrade(database)
-            migrate.require_this_build(database, User.metadata)
+            migrate.require_this_build(database)
         except OtherBuild as error:
             raise Conflict(
                 f"{folder} was made by another build of this program ({error.difference}); {AFRESH}"

@@ -303,9 +303,6 @@ def fetch(number: int, file: Path) -> None:
         sha256 = status(session, CONSOLE, number, present()).receipt
     if file.exists():
         raise errors.BadInput(f"{file} is there already; give another name")
-    try:
-        with RunStore(Config.from_environment().store_url).run_file(sha256) as stored:
-            shutil.copyfile(stored, file)
-    except errors.NotFound:
-        raise errors.Missing(f"The stored file of submission {number} is missing.") from None
+    with RunStore(Config.from_environment().store_url).run_file(sha256) as stored:
+        shutil.copyfile(stored, file)
     click.echo(f"{file}: SHA-256 {sha256}")

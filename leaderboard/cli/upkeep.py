@@ -30,7 +30,7 @@ from leaderboard.errors import BadInput, NotFound
 from leaderboard.formats import Limits
 from leaderboard.moments import moment_in_words
 from leaderboard.numbers import counted
-from leaderboard.store import Caps, RunStore
+from leaderboard.store import RunStore
 from leaderboard.transfer.drafting import draft_of
 from leaderboard.transfer.exporting import exporting
 from leaderboard.transfer.importing import bring_in
@@ -169,7 +169,7 @@ def import_campaign(
         name, config = str(manifest or NAME), Config.from_environment()
         content = read_manifest(manifest or tree.file(NAME), name)
         actor = partial(actor_named, user=user)
-        store = RunStore(config.store_url, Caps(config.upload_bytes, config.text_bytes))
+        store = RunStore(config.store_url, config)
         with up_to_date(config) as database, counting_bar(len(content.runs(tree)[0]), "Reading") as done:
             report = bring_in(database, store, actor, content, tree, name, done=done).report
     if report_file is not None:

@@ -151,7 +151,7 @@ def written(session: Session, mail: Mail, site: str, now: datetime) -> Letter | 
         return None
     text = TEXTS[mail.kind]
     values = {"user": user, "about": mail.about, "site": site, **rows, **_words(session, mail, user, site, rows)}
-    if mail.kind is MailKind.CONFIRMATION and (owner := _owner_of(session, mail.address or "")):
+    if mail.kind is MailKind.CONFIRMATION and (owner := _owner_of(session, mail)):
         text, values["owner"] = ANOTHER_ACCOUNTS, owner
     elif mail.kind in (MailKind.CONFIRMATION, MailKind.RESET):
         values["token"] = _new_token(session, mail, user, to, now)
@@ -174,7 +174,7 @@ def receiver(session: Session, mail: Mail) -> str:
     if mail.kind is MailKind.RESET:
         return user.email or ""
     if mail.kind is MailKind.CONFIRMATION:
-        owner = _owner_of(session, mail.address or "")
+        owner = _owner_of(session, mail)
         return (owner.email if owner is not None else mail.address) or ""
     return mail.address or user.email or ""
 
@@ -182,14 +182,15 @@ def receiver(session: Session, mail: Mail) -> str:
 def _reader(session: Session, mail: Mail) -> User | None:
     """Whose account the mail is about. For a new password: whose confirmed address it was asked for."""
     if mail.user_id is None:
-        return _owner_of(session, mail.address or "")
+        return _owner_of(session, mail)
     user = session.get_one(User, mail.user_id)
     return user if user.is_active or mail.kind is MailKind.CLOSED else None
 
 
-def _owner_of(session: Session, address: str) -> User | None:
-    """The account that has this confirmed address."""
-    return session.scalar(sa.select(User).where(User.email_key == email_key(address), User.is_active.is_(True)))
+def _owner_of(session: Session, mail: Mail) -> User | None:
+    """The account that has the mail's address as its confirmed one."""
+    own = User.email_key == email_key(mail.address or ""), User.is_active.is_(True)
+    return session.scalar(sa.select(User).where(*own))
 
 
 def _is_news(session: Session, mail: Mail, user: User, now: datetime, rows: dict[str, Any]) -> bool:

@@ -33,11 +33,11 @@ OPTIONAL: dict[MailKind, str] = {
     MailKind.ANSWER: "A team has answered my request to join it",
 }
 
-RESET_LASTS = timedelta(hours=1)  # the link, from when it is sent
-CONFIRMATION_LASTS = timedelta(days=7)
 KEPT = timedelta(days=30)  # the row of a mail that was sent or given up, so that an operator can look it up
 
 
 def lasts(kind: MailKind) -> timedelta:
-    """How long a mail of this kind is worth sending, where a mail server can't be reached or is not there."""
-    return RESET_LASTS if kind is MailKind.RESET else CONFIRMATION_LASTS
+    """How long a mail of this kind is worth sending, where a mail server can't be reached or is not there; the link in
+    it lasts as long from when it is sent.
+    """
+    return timedelta(hours=1) if kind is MailKind.RESET else timedelta(days=7)

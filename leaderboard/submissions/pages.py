@@ -35,7 +35,7 @@ from leaderboard.declared.inputs import checked_partly
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules import FieldKind, FormField, form_name
 from leaderboard.evaluations.writes import agreement_name
-from leaderboard.formats import HEADER_BYTES, RUN_FORMATS, Metadata, beginning, run_metadata, side_metadata
+from leaderboard.formats import RUN_FORMATS, Metadata, beginning, run_metadata, side_metadata
 from leaderboard.frozen import frozen
 from leaderboard.numbers import size
 from leaderboard.results.reads.run import receipt, results
@@ -189,12 +189,12 @@ class Intake:
 
 def receive_run(hold: Callable[[Fields], None], *more: Any) -> Posted:
     """This request's form with a run. more: as `uploads.receive` takes it"""
-    return uploads.receive("run", hold, {"beside": HEADER_BYTES}, *more)
+    return uploads.receive("run", hold, "beside", *more)
 
 
 def said_beside(posted: Posted) -> Metadata:
     """What the file of metadata beside the run says."""
-    return side_metadata(posted.beside["beside"]) if "beside" in posted.beside else Metadata()
+    return Metadata() if posted.beside is None else side_metadata(posted.beside)
 
 
 def check_looked(
@@ -218,11 +218,8 @@ LONGEST_STEM = 60  # characters of a received file's name that a fetched one kee
 
 def run_download(submission: int, sha256: str, filename: str) -> Response:
     """The bytes as received, only ever as a download: nothing that a team sends is shown by a browser from here."""
-    try:
-        with store().run_file(sha256) as path:
-            file = path.open("rb")
-    except errors.NotFound:
-        raise errors.Missing(f"The stored file of submission {submission} is missing.") from None
+    with store().run_file(sha256) as path:
+        file = path.open("rb")
     packed = file.peek(2)[:2] == b"\x1f\x8b"
     stem = file_name(filename).replace(".", "_").strip("-_")[:LONGEST_STEM]
     name = f"submission-{submission}-{stem}.txt{'.gz' if packed else ''}"

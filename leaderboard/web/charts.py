@@ -54,7 +54,6 @@ STYLE: Spec = {
         "gridColor": RULE,
         "domainColor": RULE,
         "tickColor": RULE,
-        "labelLimit": 160,
     },
     "axisX": {"grid": False, "labelAngle": 0, "labelPadding": 6},
     "axisY": {"domain": False, "ticks": False, "tickCount": 5, "labelPadding": 8},
@@ -95,15 +94,11 @@ def shortened(name: str, characters: int) -> str:
 
 @lru_cache(maxsize=KEPT)
 def _svg(spec: str, alt: str) -> str:
+    """One image with one description, in the page's colours; each mark says on hover what it is."""
     # Imported here: it starts threads, and hangs after a fork if it was used before.
     import vl_convert
 
     drawn = vl_convert.vegalite_to_svg({"config": STYLE, **json.loads(spec)})
-    return _named(drawn, alt)
-
-
-def _named(drawn: str, alt: str) -> str:
-    """One image with one description, in the page's colours; each mark says on hover what it is."""
     root = ElementTree.fromstring(drawn)  # noqa: S314  # written a line above by our own renderer
     for element in root.iter():
         label = element.attrib.pop("aria-label", None)

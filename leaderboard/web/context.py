@@ -20,7 +20,7 @@ from leaderboard.access import VISITOR, Actor
 from leaderboard.config import Config
 from leaderboard.db import Database
 from leaderboard.numbers import read_whole
-from leaderboard.store import Caps, RunStore
+from leaderboard.store import RunStore
 
 Page = TypeVar("Page")
 
@@ -39,7 +39,7 @@ def modules_of(floor: str, *subjects: str) -> list[ModuleType]:
 
 def equip(app: Flask, config: Config, database: Database, clock: Callable[[], datetime]) -> None:
     """Gives an application what its views ask for."""
-    store = RunStore(config.store_url, Caps(config.upload_bytes, config.text_bytes))
+    store = RunStore(config.store_url, config)
     app.extensions.update(config=config, clock=clock, database=database, store=store)
 
 

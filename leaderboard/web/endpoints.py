@@ -403,8 +403,8 @@ def document() -> dict[str, Any]:
     schemas_by_name = {name: _with_files(schema) for name, schema in answers.items()} | bodies.get("$defs", {})
     paths: dict[str, dict[str, Any]] = {}
     for endpoint in ENDPOINTS:
-        if further := getattr(endpoint.form, "further", None):
-            schemas_by_name[str(getattr(endpoint.form, "__name__", ""))]["patternProperties"] = dict(further)
+        if endpoint.form and (further := getattr(endpoint.form, "further", None)):
+            schemas_by_name[endpoint.form.__name__]["patternProperties"] = dict(further)
         operations = paths.setdefault(PART.sub(r"{\g<name>}", endpoint.address), {})
         operations[endpoint.method.lower()] = _operation(endpoint, schema_of)
     return {

@@ -202,18 +202,6 @@ class Scale:
         inside = min(max(value, self.lowest), self.highest)
         return round(WIDTH * (inside - self.lowest) / span, 2) if span > 0 else 0.0
 
-    def ends_below(self, value: float) -> bool:
-        """Whether the bar of this value goes on to the left of the scale; it is marked then."""
-        return value < self.lowest
-
-    @property
-    def zero(self) -> float:
-        return self.at(0.0)
-
-    @property
-    def crosses_zero(self) -> bool:
-        return self.lowest < 0.0
-
 
 def scale_of(values: Iterable[float | None]) -> Scale:
     """The scale that holds all of these, means and ends of intervals alike; None is left out.

@@ -16,7 +16,7 @@ import gzip
 import hashlib
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -38,17 +38,17 @@ from leaderboard.generations.reads import next_moment, visit
 from leaderboard.web.context import now, reading
 
 WORTH_PACKING = 1000  # bytes
-# By the name that HTTP has for it, how it compresses at which level; of those that a reader likes as well the first.
-CODINGS: Mapping[str, Callable[[bytes, int], bytes]] = {
-    "br": lambda body, level: brotli.compress(body, quality=level),
-    "gzip": lambda body, level: gzip.compress(body, level, mtime=0),
-}
-LEVELS = {"br": 4, "gzip": 6}  # of what is sent a few times: brotli's is smaller than gzip's, and takes as long
+CODINGS = ("br", "gzip")  # of those that a reader likes as well the first
 
 
 def pack(body: bytes, coding: str, level: int | None = None) -> bytes:
-    """The body in one of CODINGS."""
-    return CODINGS[coding](body, level or LEVELS[coding])
+    """The body in one of CODINGS. level: of what is sent a few times brotli's is smaller than gzip's at the level that
+    takes as long.
+    """
+    if coding == "gzip":
+        return gzip.compress(body, level or 6, mtime=0)
+    packed: bytes = brotli.compress(body, quality=level or 4)
+    return packed
 
 
 @lru_cache(maxsize=128)  # there are few programs that read pages, and each sends the same
@@ -176,11 +176,6 @@ class Page:
             self._packed[coding] = pack(self.body, coding)
         return self._packed[coding]
 
-    @property
-    def size(self) -> int:
-        """Bytes in memory, about."""
-        return len(self.body) * 4 // 3 + 1000
-
 
 class PageCache:
     """The pages that this process keeps, up to so many bytes; those that nobody asked for longest go first."""
@@ -211,7 +206,8 @@ class PageCache:
 
 
 def _size(key: Key, page: Page) -> int:
-    return page.size + sum(len(part) for part in key if part)
+    """Bytes in memory, about."""
+    return len(page.body) * 4 // 3 + 1000 + sum(len(part) for part in key if part)
 
 
 class CacheMiddleware:

@@ -170,6 +170,6 @@ def signed_in(view: Callable[P, ResponseReturnValue]) -> Callable[P, ResponseRet
     return checked
 
 
-def local(address: str | None, otherwise: str) -> str:
-    """`address` when it is a path of this site, else `otherwise`: no link may lead through the log-in to elsewhere."""
-    return address if address and LOCAL.fullmatch(address) else otherwise
+def local(address: str | None) -> str:
+    """`address` when it is a path of this site, else the account: no link may lead through the log-in to elsewhere."""
+    return address if address and LOCAL.fullmatch(address) else url_for("account.show")

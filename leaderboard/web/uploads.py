@@ -4,7 +4,7 @@ form was read. One that is cut off, too long or broken anywhere leaves nothing b
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import asdict, field
+from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from werkzeug.sansio.multipart import Epilogue, Field, File, MultipartDecoder, N
 from wtforms import ValidationError
 
 from leaderboard.errors import BadInput, InvalidFields, LeaderboardError, TooLarge, file_of
+from leaderboard.formats import HEADER_BYTES
 from leaderboard.frozen import frozen
 from leaderboard.numbers import size
 from leaderboard.store import Arriving, Received
@@ -42,7 +43,7 @@ Fields = MultiDict[str, str]
 class Posted:
     """The form's fields, and the file: received, or refused with the reason in words; neither when none was sent.
 
-    beside       the beginning of small files that were sent with it, by field
+    beside       the beginning of a small file that was sent with it
     received_at  when the last byte of the form had come
     refusal      why no file was taken in: what follows the fields was not even read then
     """
@@ -52,13 +53,13 @@ class Posted:
     refused: str | None
     received_at: datetime
     refusal: LeaderboardError | None = None
-    beside: Mapping[str, bytes] = field(default_factory=dict)
+    beside: bytes | None = None
 
 
 def receive(
     file_field: str,
     admit: Callable[[Fields], None] = lambda _: None,
-    small: Mapping[str, int] | None = None,
+    beside: str = "",
     check: Callable[[Fields], None] | None = None,
     settle: Callable[[Posted, Received, Path], None] | None = None,
 ) -> Posted:
@@ -66,15 +67,19 @@ def receive(
 
     admit  is given the fields that come before the first file and raises a LeaderboardError where no file is to be
            taken in; the server then discards what is still being sent
-    small  other fields with files, and how many bytes of each are read; one more says that there are more
+    beside  another field with a file, of which HEADER_BYTES are read, and one more that says that there are more
     check  what the fields must be, before any file is taken: the site's own form's, unless told otherwise
     settle  in place of keeping the file: is given the form, what the file is and where it lies
 
     Raises CSRFError before any byte of a file is written, BadInput when the form is broken or cut off, InvalidFields
     for a second file of a field and for one of no field, and TooLarge at several times the cap; no file is kept then.
     """
-    small = small or {}
-    with _read((file_field, *small), check or _require_own_form, admit) as (fields, files, refusal):
+    names = [file_field, *filter(None, [beside])]
+    with _read(names, check or _require_own_form, admit) as (
+        fields,
+        files,
+        refusal,
+    ):
         if refusal is not None:
             return Posted(fields, None, NOT_TAKEN, clock(), refusal)
         received_at, upload, refused, file = clock(), None, None, files.get(file_field)
@@ -82,11 +87,11 @@ def receive(
             upload = file.received() if file else None
         except TooLarge as error:
             refused = error.message
-        beside = {}
-        for name in small.keys() & files:
-            with files[name].whole().open("rb") as source:
-                beside[name] = source.read(small[name] + 1)
-        posted = Posted(fields, upload, refused, received_at, None, beside)
+        content = None
+        if beside in files:
+            with files[beside].whole().open("rb") as source:
+                content = source.read(HEADER_BYTES + 1)
+        posted = Posted(fields, upload, refused, received_at, None, content)
         if file and upload and settle:
             settle(posted, upload, file.path)
         elif file and upload:

@@ -32,7 +32,7 @@ from leaderboard.db import Database, clock, exists, locked
 from leaderboard.errors import LeaderboardError, NoDatabase, NoStore, Unavailable
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.mail import writes as outbox
-from leaderboard.store import Caps, RunStore
+from leaderboard.store import RunStore
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.rules import SetState, State
 from leaderboard.worker import queue
@@ -419,7 +419,7 @@ HOUSEKEEPING_SECONDS = 3600.0
 def run(config: Config, stop: threading.Event | None = None, once: bool = False) -> None:
     """Works until `stop` is set (without one: until SIGTERM or SIGINT), or, with `once`, until nothing waits."""
     database = Database.connect(config.database_url, must_exist=True)
-    store = RunStore(config.store_url, Caps(config.upload_bytes, config.text_bytes), must_exist=True)
+    store = RunStore(config.store_url, config, must_exist=True)
     worker = Worker(database, store, config, quiet_seconds=0.0 if once else QUIET_SECONDS)
     stopping = contextlib.nullcontext(stop) if stop else _stopping()
     with contextlib.closing(database), contextlib.closing(worker), stopping as stop:

@@ -14,7 +14,7 @@ from leaderboard.audit.reads import name_of_row
 from leaderboard.audit.verify import NOTHING, STORE, Report, differing, figures_in_words, lines_of, part
 from leaderboard.boards.writes import differs, recomputed
 from leaderboard.db import Database
-from leaderboard.errors import Conflict, LeaderboardError, NotFound
+from leaderboard.errors import Conflict, LeaderboardError, Missing
 from leaderboard.formats import Limits
 from leaderboard.store import RunStore
 from leaderboard.submissions.models import Submission
@@ -123,7 +123,7 @@ def _stored(store: RunStore, sha256: str) -> str:
     try:
         with store.run_file(sha256) as path, path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
-    except NotFound:
+    except Missing:
         return NOTHING
     except (LeaderboardError, OSError) as error:
         return str(error)

@@ -134,4 +134,4 @@ def test_the_triggers_stand_after_every_upgrade(database: Database, engine_name:
     }
     with database.engine.connect() as connection:
         triggers = {*connection.exec_driver_sql(catalogue[engine_name]).scalars()}
-    assert triggers == migrate.guards(engine_name).keys()
+    assert triggers == getattr(migrate.locks(), engine_name.upper()).keys()

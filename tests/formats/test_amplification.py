@@ -16,7 +16,7 @@ import pytest
 from leaderboard.errors import FileRejected
 from leaderboard.formats import Limits, read_run
 from leaderboard.formats.plain_text import EXPANDED_FREE, MIB, open_plain
-from leaderboard.store import Caps, RunStore
+from leaderboard.store import RunStore
 from tests.formats.files import problems_of
 from tests.support.hostile_files import ARCHIVE_SHAPES, GZIP_SHAPES
 
@@ -131,7 +131,7 @@ def test_a_million_lines_of_anything_take_three_seconds_of_computing_at_most(mad
 def test_a_megabyte_of_gzip_that_gives_nothing_costs_a_quarter_of_a_second_at_most(
     content: bytes, tmp_path: Path
 ) -> None:
-    store = RunStore(str(tmp_path), Caps())
+    store = RunStore(str(tmp_path))
     for take_in in (
         lambda: store.receive(io.BytesIO(content), "run.gz"),
         lambda: read_run(io.BytesIO(content)),

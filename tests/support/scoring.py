@@ -13,7 +13,7 @@ from typing import Any
 from leaderboard.config import Config
 from leaderboard.db import Database
 from leaderboard.formats import Limits
-from leaderboard.store import Caps, RunStore
+from leaderboard.store import RunStore
 from leaderboard.worker.loop import Worker
 from leaderboard.worker.messages import Job, Reply, read_message, write_message
 from leaderboard.worker.run_scorer import RunScorer
@@ -71,7 +71,7 @@ def working_here(config: Config) -> Iterator[None]:
     stop = threading.Event()
 
     def work() -> None:
-        store = RunStore(config.store_url, Caps(config.upload_bytes, config.text_bytes))
+        store = RunStore(config.store_url, config)
         with closing(Database.connect(config.database_url)) as database:
             worker = WorkerHere(database, store, config)
             while worker.step(threading.Event()) or not stop.wait(PAUSE_SECONDS):

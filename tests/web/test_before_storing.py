@@ -11,7 +11,7 @@ from werkzeug.test import TestResponse
 
 from leaderboard.access import CONSOLE
 from leaderboard.audit.writes import present
-from leaderboard.store import Caps
+from leaderboard.config import Config
 from leaderboard.submissions.models import Arrival, Participation, Submission
 from leaderboard.teams import writes as teams
 from tests.web.conftest import BOTH, Body, Reader, World, files_in
@@ -28,7 +28,7 @@ Send = Callable[..., tuple[TestResponse, int]]
 @pytest.fixture
 def send(app: Flask, world: World) -> Send:
     """Sends the form with a file of 4 MB, which the site has room for; the answer, and how many bytes were read."""
-    app.extensions["store"].caps = Caps(upload_bytes=10**7, text_bytes=10**7)
+    app.extensions["store"].caps = Config(upload_bytes=10**7, text_bytes=10**7)
     app.extensions["config"] = replace(app.extensions["config"], upload_bytes=10**7)
 
     def post(

@@ -68,13 +68,7 @@ def test_the_relative_time_is_in_its_largest_fitting_unit(app: Flask, after: dt.
 
 
 @pytest.mark.parametrize(
-    ("number", "text"),
-    [
-        (0, "0 bytes"),
-        (1_234, "1.21 KiB"),
-        (512 * 2**20, "512 MiB"),
-        (4 * 2**40, "4 TiB"),
-    ],
+    ("number", "text"), [(0, "0 bytes"), (1_234, "1.21 KiB"), (512 * 2**20, "512 MiB"), (4 * 2**40, "4 TiB")]
 )
 def test_a_size_has_three_digits(number: int, text: str) -> None:
     assert size(number) == text
@@ -114,6 +108,6 @@ def test_a_scale_of_bars_holds_zero_every_value_and_no_very_low_one() -> None:
         Scale(0.0, 0.5), Scale(-0.5, 0.0), Scale(0.0, 0.0),
     ]  # fmt: skip
     scale = scale_of([-4.0, 0.25, 1.0])
-    assert (scale, scale.zero, scale.crosses_zero) == (Scale(-1.0, 1.0), 50.0, True)
+    assert (scale, scale.at(0.0)) == (Scale(-1.0, 1.0), 50.0)
     assert [scale.at(value) for value in (-4.0, 0.0, 0.5, 1.0)] == [0.0, 50.0, 75.0, 100.0]
-    assert (scale.ends_below(-4.0), scale.ends_below(-1.0), scale_of([0.0]).at(0.0)) == (True, False, 0.0)
+    assert scale_of([0.0]).at(0.0) == 0.0

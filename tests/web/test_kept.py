@@ -41,12 +41,7 @@ UNPACKED: Mapping[str, Callable[[bytes], bytes]] = {"gzip": gzip.decompress, "br
 
 @pytest.mark.parametrize(
     ("accepted", "coding"),
-    [
-        ("GZIP", "gzip"),
-        ("gzip, deflate, br, zstd", "br"),
-        ("br;q=0.5, gzip", "gzip"),
-        ("br;q=0, *", "gzip"),
-    ],
+    [("GZIP", "gzip"), ("gzip, deflate, br, zstd", "br"), ("br;q=0.5, gzip", "gzip"), ("br;q=0, *", "gzip")],
 )
 def test_a_page_is_packed_for_whoever_takes_it_and_the_same_to_all(visitor: Reader, accepted: str, coding: str) -> None:
     plain = visitor.client.get("/measures/")
@@ -58,15 +53,7 @@ def test_a_page_is_packed_for_whoever_takes_it_and_the_same_to_all(visitor: Read
         assert "Accept-Encoding" in packed.headers["Vary"]
 
 
-@pytest.mark.parametrize(
-    "accepted",
-    [
-        "deflate",
-        "br;q=0, gzip;q=0, *",
-        "identity;q=0",
-        "br;q=0.1, identity;q=0.2",
-    ],
-)
+@pytest.mark.parametrize("accepted", ["deflate", "br;q=0, gzip;q=0, *", "identity;q=0", "br;q=0.1, identity;q=0.2"])
 def test_a_page_stays_as_it_is_for_whoever_takes_no_coding_of_ours(visitor: Reader, accepted: str) -> None:
     refused = visitor.client.get("/measures/", headers={"Accept-Encoding": accepted})
     assert "Content-Encoding" not in refused.headers
@@ -134,7 +121,6 @@ def test_pages_beyond_the_memory_for_them_go_with_the_longest_unasked_first() ->
         cache.put((name,), one)
         cache.take(("a",))
     assert [name for name in pages if cache.take((name,))] == ["a", *"ghijkl"]  # 6,333 bytes each
-    assert sum(pages[name].size for name in "aghijkl") <= 50_000
     cache.put(("huge",), replace(page, body=bytes(40_000)))
     assert cache.take(("huge",)) is None
 
