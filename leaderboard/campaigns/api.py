@@ -18,6 +18,7 @@ from leaderboard.campaigns.rules import Visibility
 from leaderboard.declared.commands import Command, Find, Table, account_named, number
 from leaderboard.errors import InvalidFields, NotFound
 from leaderboard.evaluations import writes as removing
+from leaderboard.evaluations.models import Evaluation
 from leaderboard.teams.reads import find_team, find_team_let_in
 from leaderboard.web.context import actor, read, writing
 from leaderboard.web.endpoints import counting, get, look_again, post
@@ -212,7 +213,7 @@ def let_team_out(campaign: str, team: str, body: LetOut) -> reads.People:
     with writing() as session:
         record = campaign_here(session, campaign)
         campaigns.let_team_out(session, actor(), record, find_team_let_in(session, actor(), record, team))
-        require_confirmed(session, campaign, body.confirm)
+        require_confirmed(session, body.confirm, Evaluation.campaign_id == record.id)
     return read(reads.people, campaign)
 
 

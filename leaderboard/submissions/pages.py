@@ -632,7 +632,7 @@ def change_confirmed(
     session.flush()
     after = before and selection.standing_names(session, run)
     named = [f"{what}: {name} now, then {after[what]}." for what, name in before.items() if name != after[what]]
-    require_confirmed(session, "", confirmed, Evaluation.id == run.evaluation_id, [*also, *named])
+    require_confirmed(session, confirmed, Evaluation.id == run.evaluation_id, [*also, *named])
 
 
 def _ask(submission: int, *, act: str) -> ResponseReturnValue:

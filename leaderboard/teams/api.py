@@ -241,7 +241,7 @@ def describe_system(team: str, system: str, body: inputs.SystemChanges) -> teams
     with writing() as session:
         record = find_system(session, team, system)
         writes.change_system(session, actor(), record, **changes)
-        require_confirmed(session, "", body.confirm or "kind" not in changes, entered_by(record.id))
+        require_confirmed(session, body.confirm or "kind" not in changes, entered_by(record.id))
     return read(teams.system, team, system)
 
 
@@ -277,7 +277,7 @@ def change_organised_system(campaign: str, system_id: int, body: inputs.SystemCh
     read(teams.organised_system, campaign, system_id)  # one that has no run here is not here
     with writing() as session:
         writes.change_system(session, actor(), session.get_one(System, system_id), **body.given())
-        require_confirmed(session, campaign, body.confirm, entered_by(system_id))
+        require_confirmed(session, body.confirm, entered_by(system_id))
     return read(teams.organised_system, campaign, system_id)
 
 

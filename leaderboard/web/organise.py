@@ -39,22 +39,17 @@ from leaderboard.web.sessions import signed_in
 
 
 def require_confirmed(
-    session: Session,
-    campaign: str,
-    confirmed: bool,
-    changed: sa.ColumnElement[bool] | None = None,
-    also: Sequence[str] = (),
+    session: Session, confirmed: bool, changed: sa.ColumnElement[bool], also: Sequence[str] = ()
 ) -> None:
     """Raises Unconfirmed, which undoes what the session has changed, with what that does at once; nothing if confirmed.
 
-    changed  which evaluations it may be about, where those are not the campaign's
+    changed  which evaluations it may be about
     also     what else has to be confirmed, a line each
     """
     if confirmed:
         return
-    own = Evaluation.campaign_id == sa.select(Campaign.id).where(Campaign.slug == campaign).scalar_subquery()
     with reading() as committed:
-        listed = *also, *effects(session, committed, actor(), own if changed is None else changed, now())
+        listed = *also, *effects(session, committed, actor(), changed, now())
     if listed:
         raise Unconfirmed(listed)
 
@@ -107,8 +102,9 @@ def change_here(
     """
     with writing() as session:
         row = evaluation_here(session, campaign, evaluation) if evaluation else campaign_here(session, campaign)
+        own = Evaluation.campaign_id == (row.campaign_id if isinstance(row, Evaluation) else row.id)
         answer = change(session, actor(), row, *more, **changes)
-        require_confirmed(session, campaign, confirm)
+        require_confirmed(session, confirm, own)
         return answer
 
 

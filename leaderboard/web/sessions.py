@@ -3,7 +3,6 @@
 import re
 import secrets
 from collections.abc import Callable
-from datetime import timedelta
 from functools import wraps
 from typing import ParamSpec
 
@@ -20,12 +19,12 @@ from leaderboard.accounts.reads import OpenSession, open_session
 from leaderboard.accounts.rules import token_hash
 from leaderboard.frozen import frozen
 from leaderboard.web.context import config, now, reading, signer, writing
+from leaderboard.web.page_cache import A_YEAR
 
 P = ParamSpec("P")
 
 BROWSER = "leaderboard-browser"  # the cookie that proves, after logging out too, who has logged in with this browser
 SALT = "a browser that has logged in"
-BROWSER_LASTS = timedelta(days=365)
 
 # Looked for in this order: most browsers claim to be those below them, too.
 FAMILIES = {
@@ -134,7 +133,7 @@ def sign_out() -> None:
 def known_browser() -> KnownBrowser | None:
     """The account that this browser has logged in to before, as its cookie proves; None without a good one."""
     try:
-        user_id, own = signer(SALT).loads(request.cookies.get(BROWSER, ""), max_age=int(BROWSER_LASTS.total_seconds()))
+        user_id, own = signer(SALT).loads(request.cookies.get(BROWSER, ""), max_age=A_YEAR)
     except BadData:
         return None
     return KnownBrowser(user_id, own)
@@ -149,7 +148,7 @@ def _remember_browser(user_id: int | None) -> None:
         response.set_cookie(
             BROWSER,
             signer(SALT).dumps([user_id, own]),
-            max_age=BROWSER_LASTS,
+            max_age=A_YEAR,
             secure=config().secure_cookies,
             httponly=True,
             samesite="Lax",
