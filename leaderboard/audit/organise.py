@@ -1,7 +1,6 @@
 """The audit trail of a campaign: a page, and the same as a file."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from http import HTTPStatus
 
 from flask import Blueprint, g, render_template, request
@@ -33,7 +32,7 @@ def index(campaign: str) -> ResponseReturnValue:
         page = read(trail, campaign, filters=filters, page=page_number())
     except InvalidFields as error:
         g.refused, wrong = True, error.fields
-        page = read(trail, campaign, filters=replace(filters, **dict.fromkeys(wrong, "")), page=1)
+        page = read(trail, campaign, filters=TrailFilters(), page=1)  # for its people: no event is listed
     content = render_template(
         "organise/trail.html", page=page, filters=filters, wrong=wrong, subjects=SUBJECTS, worker=BY_NOBODY
     )

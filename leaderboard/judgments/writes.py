@@ -33,7 +33,6 @@ from leaderboard.numbers import first_of
 from leaderboard.submissions.rules import SetState
 from leaderboard.texts import LONGEST_REASON, checked_text
 from leaderboard.worker.models import ScoringSet
-from leaderboard.worker.reads import highest_grade_of
 from leaderboard.worker.writes import make_set, supersede
 
 Row = TypeVar("Row", ScoringSet, JudgmentRevision)
@@ -202,7 +201,7 @@ def import_judgments(
     revision = JudgmentRevision(
         evaluation_id=evaluation.id,
         number=(session.scalar(numbers) or 0) + 1,
-        highest_grade=highest_grade_of(files.judgments),
+        highest_grade=int(files.judgments.grade.max(initial=0)),
         note=note,
         imported_at=now,
         imported_by_id=actor.user_id,

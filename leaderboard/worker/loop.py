@@ -119,8 +119,8 @@ class BoardRefresh:
     def __init__(self, database: Database, *, quiet_seconds: float = 0.0) -> None:
         self._database = database
         self._quiet_seconds = quiet_seconds
-        self._newest: int | None = None  # event seen, and when it was first seen
-        self._newest_at = 0.0
+        self._newest: int | None = None  # event seen
+        self._quiet = _Pause()
         self._event: int | None = None  # the newest one when nothing was due
         self._look_at = 0.0  # when to look at the boards again, event or not
         self._busy = _Pause()
@@ -137,8 +137,9 @@ class BoardRefresh:
                 self._rested = now
                 return False
             if newest != self._newest:
-                self._newest, self._newest_at = newest, now
-            is_pause = now - self._newest_at >= self._quiet_seconds and not exists(session, *IS_SCORING)
+                self._newest = newest
+                self._quiet.begin(self._quiet_seconds)
+            is_pause = self._quiet.is_over() and not exists(session, *IS_SCORING)
             wanted = due(session) if is_pause else []
         if not is_pause:
             self.step_while_busy()

@@ -109,12 +109,7 @@ class Judged:
             queries = np.flatnonzero(np.bincount(counted, minlength=len(judgments.queries)) >= documents)
             return judgments.queries[int(queries[0])] if queries.size else None
 
-        return cls(source, highest_grade_of(judgments), known, subtopics, with_at_least)
-
-
-def highest_grade_of(judgments: Judgments) -> int:
-    """The highest grade that is given, 0 where none is above."""
-    return int(judgments.grade.max(initial=0))
+        return cls(source, int(judgments.grade.max(initial=0)), known, subtopics, with_at_least)
 
 
 def settings_by(session: Session, evaluation: Evaluation, revision: JudgmentRevision) -> ScoringSettings:
