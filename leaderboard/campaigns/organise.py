@@ -88,7 +88,7 @@ def new() -> ResponseReturnValue:
 def settings(campaign: str) -> ResponseReturnValue:
     page = read(reads.campaign_settings, campaign)
     form = filled(SettingsForm, page.values)
-    locks = (*PRIOR_FIELDS, "no_relevant") if page.locked_at is not None else ()
+    locks = campaigns.LOCKED if page.locked_at is not None else ()
     for name in (*locks, *(["shut_out"] if page.values["visibility"] != Visibility.PUBLIC else [])):
         del form[name]
     return _answer(form, settings_change(form, page.values, campaigns.change_campaign), page)
@@ -151,7 +151,7 @@ def _found(words: str) -> dict[str, Family]:
 
 def _worked(form: Declared, page: Page | None) -> str:
     """The formula of β with the form's numbers in it, or why there is no β."""
-    sent = page.values if page is not None and page.locked_at is not None else form.sent()
+    sent = {**(page.values if page else {}), **form.sent()}  # of a locked campaign the form asks for none of them
     try:
         numbers = {name: sent[name] for name in PRIOR_FIELDS}
         prior = checked(inputs.CampaignSettings, {"title": "β", "measures": ["AP"], **numbers})

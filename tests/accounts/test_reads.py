@@ -1,15 +1,12 @@
 """What an account's page shows: teams, runs of all of them, links that are still open."""
 
 import datetime as dt
-from dataclasses import is_dataclass
 
 import pytest
 
 from leaderboard.access import CONSOLE, VISITOR, actor_of
 from leaderboard.accounts.models import User
-from leaderboard.accounts.reads import account, open_invitations, open_token, tokens_of
-from leaderboard.accounts.rules import Scope
-from leaderboard.accounts.writes import make_token
+from leaderboard.accounts.reads import account, open_invitations
 from leaderboard.audit.writes import present
 from leaderboard.errors import NotAllowed
 from leaderboard.results.reads.run import results
@@ -83,17 +80,6 @@ def test_rejected_files_push_no_run_off_the_page(world: World) -> None:
     assert [(run.id, run.state) for run in runs] == [(sound, "scored")]
     assert [(run.id, run.state) for run in files] == [(broken[-1], "rejected")]
     assert [run.id for run in shown] == [sound, *reversed(broken)]
-
-
-def test_tokens_are_told_as_values_and_no_rows(world: World) -> None:
-    with world.database.write() as session:
-        user = session.get_one(User, world.ada.user_id)
-        token = make_token(session, world.ada, user, "laptop", [Scope.SUBMIT], days=30, now=present())
-    with world.database.read() as session:
-        (listed,) = tokens_of(session, user.id, present())
-        assert open_token(session, token, present()) == listed
-    assert (listed.name, listed.scopes, listed.hint) == ("laptop", ["read", "submit"], token[:7])
-    assert is_dataclass(listed)
 
 
 def test_only_owners_see_the_open_invitations_and_only_open_ones(world: World) -> None:
