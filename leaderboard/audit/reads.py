@@ -208,7 +208,7 @@ def trail(
     asked = [within, *_conditions(filters)]
     paging = paging_of(session.scalar(sa.select(sa.func.count(Event.id)).where(*asked)) or 0, page, ROWS)
     if page is not None:
-        numbers = sa.select(Event.id).where(*asked).order_by(Event.id.desc()).limit(ROWS).offset(paging.before)
+        numbers = sa.select(Event.id).where(*asked).order_by(Event.id.desc()).limit(ROWS).offset(paging.before(ROWS))
         asked = [Event.id.in_(session.scalars(numbers).all())]
     events = list(stored_events(session, *asked, newest_first=True))
     doers = sa.select(Event.actor_id).where(within).distinct()

@@ -111,13 +111,14 @@ def why_no_intervals(page: BoardPage) -> str:
     if page.tag:
         return "No confidence intervals: they are worked out over all queries only."
     least = least_queries(parse(column.name), terms.settings.metric).for_interval
-    needs, there = f"at least {least} queries", "there are at most" if terms.rounding else "there are"
+    words = f"No confidence intervals of {column.name}: they take at least {least} queries"
     if terms.settings.metric.no_relevant == "pfa_only" and parse(column.name).family.name in OF_TWO_MEANS:
-        needs, most = f"{needs} with a relevant document", min(most, terms.counted - terms.nothing_relevant)
-    if least > LEAST_QUERIES:
-        needs += ", because one can cost more than all others together,"
-    rest = f"; {there} {most}" if most < least else ", and values that differ"
-    return f"No confidence intervals: they take {needs} by {column.name}{rest}."
+        words, most = f"{words} with a relevant document", min(most, terms.counted - terms.nothing_relevant)
+    if most >= least:
+        return f"{words}, and values that differ."
+    there = f"there {'is' if most == 1 else 'are'} {'at most ' if terms.rounding else ''}{most}"
+    why = " A single one can cost more than all others together." if least > LEAST_QUERIES else ""
+    return f"{words}; {there}.{why}"
 
 
 def smallest_difference(page: BoardPage) -> str:

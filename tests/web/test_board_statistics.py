@@ -72,35 +72,29 @@ def test_intervals_are_drawn_on_one_scale_from_zero(app: Flask, field: Field) ->
 
 
 NAN = float("nan")
-COSTLY = "because one can cost more than all others together"
 OF_AQWV = {"AQWV": HALF * 2, "Pmiss": HALF[:10] + [NAN] * 30, "Pfa": [0.01, 0.02] * 20}  # of 10 queries and of 40
-
-
-DIFFER = ", and values that differ."
+PFA_ONLY = {"beta": 999.9, "no_relevant": NoRelevant.PFA_ONLY}
+COSTLY = "A single one can cost more than all others together."
+DIFFER = "5 queries, and values that differ."
 
 
 @pytest.mark.parametrize(
-    ("settings", "values", "needs", "ends"),
+    ("settings", "values", "seen_open", "seen_rounded"),
     [
-        ({}, {"AP": HALF[:4]}, "5 queries by AP", ("; there are 4.", "; there are at most 4.")),
-        ({}, {"AP": [1.0] * 20}, "5 queries by AP", (DIFFER, DIFFER)),
-        ({}, {"Pfa": [0.1, 0.2]}, f"25 queries, {COSTLY}, by Pfa", ("; there are 2.", "; there are at most 2.")),
+        ({}, {"AP": HALF[:4]}, "5 queries; there are 4.", "5 queries; there are at most 4."),
+        ({}, {"AP": [1.0] * 20}, DIFFER, DIFFER),
+        ({}, {"Pfa": [0.1]}, f"25 queries; there is 1. {COSTLY}", f"25 queries; there is at most 1. {COSTLY}"),
         (
-            {"beta": 999.9, "no_relevant": NoRelevant.PFA_ONLY},
+            PFA_ONLY,
             OF_AQWV,
-            f"25 queries with a relevant document, {COSTLY}, by AQWV",
-            ("; there are 10.", DIFFER),
+            f"25 queries with a relevant document; there are 10. {COSTLY}",
+            "25 queries with a relevant document, and values that differ.",
         ),
     ],
 )
 @pytest.mark.parametrize("engine_name", ["sqlite"])  # words
 def test_a_board_without_intervals_says_how_many_queries_its_measure_needs_or_else_why(
-    app: Flask,
-    database: Database,
-    settings: dict[str, Any],
-    values: dict[str, list[float]],
-    needs: str,
-    ends: tuple[str, str],
+    app: Flask, database: Database, settings: dict[str, Any], values: Any, seen_open: str, seen_rounded: str
 ) -> None:
     measure, own = next(iter(values.items()))
     field = Field(database, measures=(measure,)).campaign(**settings)
@@ -109,9 +103,9 @@ def test_a_board_without_intervals_says_how_many_queries_its_measure_needs_or_el
     field.run("Alder", values)
     assert "No confidence intervals" not in seen(app, BOARD)  # until a worker has looked for them
     field.refresh()
-    assert f"No confidence intervals: they take at least {needs}{ends[0]}" in seen(app, BOARD)
+    assert f"No confidence intervals of {measure}: they take at least {seen_open}" in seen(app, BOARD)
     field.change(details=Opening.NEVER)
-    assert f"No confidence intervals: they take at least {needs}{ends[1]}" in seen(app, BOARD)
+    assert f"No confidence intervals of {measure}: they take at least {seen_rounded}" in seen(app, BOARD)
 
 
 @pytest.mark.parametrize("asked", ["?show=all", "?tag=law"])

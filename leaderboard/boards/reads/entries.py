@@ -118,12 +118,11 @@ NEAR = 2  # pages before and after the one that is shown
 
 @frozen
 class Paging:
-    """Which page of how many, 1-based; `rows` over all of them, `before` on the pages before this one."""
+    """Which page of how many, 1-based; `rows` over all of them."""
 
     page: int
     pages: int
     rows: int
-    before: int = 0
 
     @property
     def near(self) -> tuple[int, ...]:
@@ -135,6 +134,10 @@ class Paging:
         around = range(max(self.page - NEAR, 1), min(self.page + NEAR, self.pages) + 1)
         return tuple(sorted({1, *around, self.pages}))
 
+    def before(self, size: int) -> int:
+        """How many rows stand on the pages before this one."""
+        return (self.page - 1) * size
+
 
 ONE_PAGE = Paging(1, 1, 0)
 
@@ -142,14 +145,14 @@ ONE_PAGE = Paging(1, 1, 0)
 def paging_of(rows: int, page: int | None, size: int) -> Paging:
     """Where page `page` of so many rows is; None: all of them on one. A page past the last is the last."""
     pages = 1 if page is None else max(1, -(-rows // size))
-    number = min(max(page or 1, 1), pages)
-    return Paging(number, pages, rows, (number - 1) * size)
+    return Paging(min(max(page or 1, 1), pages), pages, rows)
 
 
 def paged(rows: Sequence[Row], page: int | None, size: int) -> tuple[tuple[Row, ...], Paging]:
     """The rows of one page, or all of them (`page` None). A page past the last is the last."""
     paging = paging_of(len(rows), page, size)
-    return tuple(rows if page is None else rows[paging.before : paging.before + size]), paging
+    before = paging.before(size)
+    return tuple(rows if page is None else rows[before : before + size]), paging
 
 
 def found_on_page(

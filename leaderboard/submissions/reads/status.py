@@ -538,7 +538,7 @@ def submissions(
     paging = paging_of(counts[filters.state] if filters.state else sum(counts.values()), page, ROWS)
     statement = _rows().where(*asked, of_state).order_by(Submission.received_at.desc(), Submission.id.desc())
     if page is not None:
-        statement = statement.limit(ROWS).offset(paging.before)
+        statement = statement.limit(ROWS).offset(paging.before(ROWS))
     rows = tuple(_row(row) for row in session.execute(statement))
     waits = sa.case((Scoring.state.in_(submission_rules.UNFINISHED), Scoring.queued_at))
     took = sa.case((Scoring.state == submission_rules.State.SCORED, Scoring.seconds))
