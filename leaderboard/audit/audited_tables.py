@@ -5,7 +5,7 @@ each with the rows as they are. A column that is not named here as left out is a
 it records an event.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby
@@ -163,11 +163,8 @@ def states_of(session: Session, things: Iterable[Thing]) -> dict[str, State]:
 
 def states_of_all(session: Session, table: AuditedTable) -> Iterator[tuple[str, State]]:
     """Of everything in the table: how the trail calls it, and its state now."""
-
-    def key(row: Sequence[Any]) -> tuple[int, ...]:
-        return tuple(row[: len(table.by)])
-
-    for own, rows in groupby(session.execute(table.select).all(), key):
+    length = len(table.by)
+    for own, rows in groupby(session.execute(table.select).all(), lambda row: tuple(row[:length])):
         yield name_of((table.name, own)), table.state(rows)
 
 

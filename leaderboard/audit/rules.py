@@ -76,8 +76,8 @@ def scoring_digest(
 ) -> str:
     """Of the run, the set, β and every figure, in the order of measure and subset.
 
-    sha256  of the run's file
-    beside  what else a page shows of the scoring: queries that the run lacks or that nobody judged, facts of the file
+    sha256    of the run's file
+    settings  what else a page shows of the scoring: queries that the run lacks or that nobody judged, facts of the file
     """
     rows = [line.digest for line in sorted(lines, key=lambda line: (line.measure, line.subset))]
     return digest([submission_id, sha256, scoring_set_id, beta, settings, rows])

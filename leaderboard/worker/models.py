@@ -125,7 +125,7 @@ class Scoring(Base):
     beta: Mapped[float | None]  # β as used
     missing: Mapped[list[str]] = mapped_column(default=list)  # external ids of the evaluation's queries that it lacks
     unjudged: Mapped[list[str]] = mapped_column(default=list)  # left out for want of judgments (pooled judging)
-    digest: Mapped[str | None]  # of a scored one: see `rules.digests.scoring_digest`
+    digest: Mapped[str | None]  # of a scored one: see `audit.rules.scoring_digest`
     facts: Mapped[dict[str, Any]] = mapped_column(default=dict)  # see RunScores
 
     __table_args__ = (
