@@ -59,10 +59,10 @@ def put_wanted(
         .order_by(User.id)
     )
     wanting = [user.id for user in addressees if kind.value not in user.unwanted_mail]
-    values = {"about": about, "created_at": now, "expires_at": expires_at or now + lasts(kind), "tries": 0}
+    values = {"kind": kind, "about": about, "created_at": now, "expires_at": expires_at or now + lasts(kind)}
     for user_id in wanting:
         single = f"{kind.value} {once} to {user_id}" if once else None
-        insert_unless_there(session, Mail, kind=kind, user_id=user_id, once=single, failure="", **values)
+        insert_unless_there(session, Mail, user_id=user_id, once=single, **values)
     return len(wanting)
 
 

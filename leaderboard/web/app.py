@@ -1,7 +1,5 @@
 """The site: `create_app` puts it together from modules with blueprints, and links are made from the page at hand."""
 
-from collections.abc import Callable
-from datetime import datetime
 from urllib.parse import urlsplit
 
 from flask import Blueprint, Flask, request, url_for
@@ -12,7 +10,6 @@ from werkzeug.routing import IntegerConverter, Map
 
 from leaderboard import __version__
 from leaderboard.accounts import pages as providers
-from leaderboard.audit import writes as events
 from leaderboard.config import Config, folder
 from leaderboard.db import Database
 from leaderboard.errors import BadInput
@@ -75,10 +72,9 @@ def _address(endpoint: str, changes: dict[str, str | None]) -> str:
 PATIENCE_SECONDS = 5.0  # that a reader waits for a database which is locked or away
 
 
-def create_app(config: Config, *, setting_up: bool = False, clock: Callable[[], datetime] = events.present) -> Flask:
+def create_app(config: Config, *, setting_up: bool = False) -> Flask:
     """The site of one installation, for gunicorn: `gunicorn 'leaderboard.web.app:create_app(...)'`.
 
-    clock       the present moment, in UTC: when requests begin and when their last byte has come
     setting_up  campaigns are being loaded: until their runs are scored, the front page says so and reloads itself
 
     Raises BadInput when there is no secret key to sign sessions with, or a host's name is none.
@@ -103,7 +99,7 @@ def create_app(config: Config, *, setting_up: bool = False, clock: Callable[[], 
         SETTING_UP=setting_up,
     )
     database = Database.connect(config.database_url, patience_seconds=PATIENCE_SECONDS, must_exist=True)
-    equip(app, config, database, clock)
+    equip(app, config, database)
     app.jinja_env.undefined = StrictUndefined
     app.jinja_env.trim_blocks = True
     app.jinja_env.lstrip_blocks = True

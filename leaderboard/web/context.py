@@ -17,6 +17,7 @@ from itsdangerous import URLSafeTimedSerializer
 from sqlalchemy.orm import Session
 
 from leaderboard.access import VISITOR, Actor
+from leaderboard.audit.writes import present
 from leaderboard.config import Config
 from leaderboard.db import Database
 from leaderboard.numbers import read_whole
@@ -37,10 +38,10 @@ def modules_of(floor: str, *subjects: str) -> list[ModuleType]:
     return [import_module(".".join(file.relative_to(top.parent).with_suffix("").parts)) for file in sorted(files)]
 
 
-def equip(app: Flask, config: Config, database: Database, clock: Callable[[], datetime]) -> None:
+def equip(app: Flask, config: Config, database: Database) -> None:
     """Gives an application what its views ask for."""
     store = RunStore(config.store_url, config)
-    app.extensions.update(config=config, clock=clock, database=database, store=store)
+    app.extensions.update(config=config, clock=present, database=database, store=store)
 
 
 def config() -> Config:

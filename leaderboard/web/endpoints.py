@@ -40,7 +40,6 @@ from leaderboard.accounts.rate_limits import TEAM_NAME, WRONG_TOKEN, count, take
 from leaderboard.accounts.reads import open_token
 from leaderboard.accounts.rules import Scope
 from leaderboard.accounts.writes import USED_EVERY, note_use
-from leaderboard.audit.writes import present
 from leaderboard.config import Config
 from leaderboard.db import Database
 from leaderboard.declared.commands import PART, Command
@@ -361,7 +360,7 @@ def create_console(config: Config, database: Database, subjects: Sequence[str]) 
     """
     app = Flask("leaderboard.web.app")
     app.config.update(PROPAGATE_EXCEPTIONS=True, MAX_CONTENT_LENGTH=None)
-    context.equip(app, config, database, present)
+    context.equip(app, config, database)
     app.register_blueprint(make_blueprint(*subjects))
     return app
 

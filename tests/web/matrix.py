@@ -222,7 +222,8 @@ def played(url: str, folder: Path) -> Iterator[Played]:
     config = Config(
         database_url=url, store_url=str(folder / "store"), secret_key="a secret of the tests", secure_cookies=False
     )
-    app = create_app(config, clock=lambda: NOW)
+    app = create_app(config)
+    app.extensions["clock"] = lambda: NOW
     app.testing = True
     made = Field(app.extensions["database"])
     made.campaign()

@@ -1,4 +1,4 @@
-"""Pages of a campaign with many systems and runs: boards in pages, charts with a band, and what they cost."""
+"""Pages of a campaign with many systems and runs: boards in pages, charts of the best, and what they cost."""
 
 import datetime as dt
 import re
