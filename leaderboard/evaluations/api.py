@@ -3,9 +3,7 @@
 What an evaluation asks of a submission: fields, agreements, and rules for the file.
 """
 
-from collections.abc import Callable
 from http import HTTPStatus
-from typing import Any
 
 from sqlalchemy.orm import Session
 
@@ -22,7 +20,7 @@ from leaderboard.evaluations.reads import OrganisedForm, organised_form
 from leaderboard.formats import document_list
 from leaderboard.web.context import read
 from leaderboard.web.endpoints import get, post
-from leaderboard.web.organise import CAMPAIGN, EVALUATION, change_here, evaluation_here, read_body
+from leaderboard.web.organise import CAMPAIGN, EVALUATION, change_here, evaluation_here, read_after, read_body
 
 LIST = Table(
     ("evaluation", "title", "period", "condition", "queries", "runs", "opens", "closes"),
@@ -71,8 +69,8 @@ def organised_evaluation(campaign: str, evaluation: str) -> reads.EvaluationSett
 ))  # fmt: skip
 def change_evaluation(campaign: str, evaluation: str, body: inputs.EvaluationChanges) -> reads.EvaluationSettings:
     """Changes the settings that are given; the others stay. What it does beyond that is listed, and to be confirmed."""
-    change_here(campaign, evaluation, evaluations.change_evaluation, confirm=body.confirm, **body.given())
-    return read(reads.evaluation_settings, campaign, evaluation)
+    change, sent = evaluations.change_evaluation, body.given()
+    return read_after(reads.evaluation_settings, campaign, evaluation, change, confirm=body.confirm, **sent)
 
 
 @post(f"{EVALUATION}/clone", Scope.ORGANISE, status=HTTPStatus.CREATED, command=Command(
@@ -146,7 +144,7 @@ def set_form_field(campaign: str, evaluation: str, body: inputs.FormFieldChanges
     """Adds a field to the form, or changes the one of its key. That answers are shown to more readers is to be
     confirmed.
     """
-    return _do(campaign, evaluation, evaluations.set_field, body.given(), confirm=body.confirm)
+    return read_after(organised_form, campaign, evaluation, evaluations.set_field, body.given(), confirm=body.confirm)
 
 
 @post(f"{FORM}/fields/<key>/remove", Scope.ORGANISE, command=Command(
@@ -156,7 +154,7 @@ def remove_form_field(campaign: str, evaluation: str, key: str) -> OrganisedForm
     """Asks a field no more. One that was answered, or keeps what runs say of themselves to organisers and the run's
     team (keeps), stays, with asked: false: its readers stay the same.
     """
-    return _do(campaign, evaluation, evaluations.remove_field, key)
+    return read_after(organised_form, campaign, evaluation, evaluations.remove_field, key)
 
 
 @post(f"{FORM}/agreements", Scope.ORGANISE, command=Command(
@@ -166,20 +164,21 @@ def remove_form_field(campaign: str, evaluation: str, key: str) -> OrganisedForm
 def state_agreement(campaign: str, evaluation: str, body: inputs.AgreementVersion) -> OrganisedForm:
     """States an agreement, or its next version: everybody is asked for it with their next run."""
     if body.end:
-        return _do(campaign, evaluation, evaluations.end_agreement, body.key)
-    return _do(campaign, evaluation, evaluations.state_agreement, body.key, body.title or "", body.wording or "")
+        return end_agreement(campaign, evaluation, body.key)
+    sent = body.key, body.title or "", body.wording or ""
+    return read_after(organised_form, campaign, evaluation, evaluations.state_agreement, *sent)
 
 
 @post(f"{FORM}/agreements/<key>/end", Scope.ORGANISE)
 def end_agreement(campaign: str, evaluation: str, key: str) -> OrganisedForm:
     """Asks nobody for an agreement any more. Who accepted it stays on record."""
-    return _do(campaign, evaluation, evaluations.end_agreement, key)
+    return read_after(organised_form, campaign, evaluation, evaluations.end_agreement, key)
 
 
 @post(f"{FORM}/rules", Scope.ORGANISE)
 def set_file_rules(campaign: str, evaluation: str, body: inputs.FileRuleChanges) -> OrganisedForm:
     """Changes the rules for run files; they hold for runs that come from now on."""
-    return _do(campaign, evaluation, evaluations.set_rules, **body.given())
+    return read_after(organised_form, campaign, evaluation, evaluations.set_rules, **body.given())
 
 
 @post(f"{FORM}/documents", Scope.ORGANISE, form=bytes)
@@ -189,15 +188,14 @@ def set_document_list(campaign: str, evaluation: str, *, confirm: bool = False) 
     confirm: to a list that is not as long as the collection, or lacks documents that are judged, which a refusal
     without it counts.
     """
-    read(organised_form, campaign, evaluation)
     documents = read_body(document_list, "documents")
-    return _do(campaign, evaluation, evaluations.set_documents, documents, confirmed=confirm)
+    return read_after(organised_form, campaign, evaluation, evaluations.set_documents, documents, confirmed=confirm)
 
 
 @post(f"{FORM}/documents/remove", Scope.ORGANISE)
 def remove_document_list(campaign: str, evaluation: str) -> OrganisedForm:
     """Takes the list of the collection's documents away."""
-    return _do(campaign, evaluation, evaluations.set_documents, None)
+    return read_after(organised_form, campaign, evaluation, evaluations.set_documents, None)
 
 
 @post(f"{FORM}/copy", Scope.ORGANISE, command=Command(
@@ -214,12 +212,4 @@ def copy_form(campaign: str, evaluation: str, body: inputs.CopiedForm) -> Organi
             raise InvalidFields({"source": [error.message]}) from None
         evaluations.copy_form(session, by, source, target)
 
-    return _do(campaign, evaluation, copy, confirm=body.confirm)
-
-
-def _do(
-    campaign: str, evaluation: str, what: Callable[..., Any], *more: Any, confirm: bool = True, **changes: Any
-) -> OrganisedForm:
-    """Does something to the form: what(session, actor, evaluation, …). Then the form as it is."""
-    change_here(campaign, evaluation, what, *more, confirm=confirm, **changes)
-    return read(organised_form, campaign, evaluation)
+    return read_after(organised_form, campaign, evaluation, copy, confirm=body.confirm)

@@ -24,7 +24,17 @@ from leaderboard.declared.inputs import (
     text_of,
 )
 from leaderboard.errors import BadInput
-from leaderboard.evaluations import rules
+from leaderboard.evaluations.rules import (
+    KEY,
+    LONGEST_GRACE,
+    MOST_CHOICES,
+    RESERVED,
+    FieldKind,
+    Judging,
+    Opening,
+    ShownTo,
+    lacks,
+)
 from leaderboard.formats import Pattern
 from leaderboard.formats.metadata import LONGEST_KEY
 from leaderboard.metrics.measure import NEEDED
@@ -32,10 +42,10 @@ from leaderboard.submissions.rules import DAILY_QUOTA
 
 YEAR = re.compile(r"(?<!\d)(?:19|20)[0-9][0-9](?!\d)")
 WHEN = {
-    rules.Opening.ALWAYS: "always",
-    rules.Opening.OPENED: "once the evaluation has opened",
-    rules.Opening.CLOSED: "once the evaluation has closed",
-    rules.Opening.NEVER: "never: to organisers only",
+    Opening.ALWAYS: "always",
+    Opening.OPENED: "once the evaluation has opened",
+    Opening.CLOSED: "once the evaluation has closed",
+    Opening.NEVER: "never: to organisers only",
 }
 OPENING = Shown(words=WHEN)
 MOST_DOCUMENTS = 10**7  # of one query
@@ -68,7 +78,7 @@ class EvaluationSettings(Inputs):
     grace_seconds: Whole = setting(
         "Seconds of grace after closing",
         "In which uploads that began before may end. What closing makes public opens only then.",
-        default=60, ge=0, le=rules.LONGEST_GRACE, shown=Shown("--grace"),
+        default=60, ge=0, le=LONGEST_GRACE, shown=Shown("--grace"),
     )  # fmt: skip
     late_allowed: bool = setting(
         "Take late runs too; they are shown and not ranked", default=False, shown=Shown("--late/--no-late")
@@ -86,21 +96,21 @@ class EvaluationSettings(Inputs):
         ge=1,
         le=10**15,
     )
-    judging: rules.Judging = setting("Judging", default=rules.Judging.POOLED, shown=Shown(words={
-        rules.Judging.POOLED: "Pooled: a query without judgments is left out and reported",
-        rules.Judging.COMPLETE: "Complete: a query without judgments has no relevant document",
+    judging: Judging = setting("Judging", default=Judging.POOLED, shown=Shown(words={
+        Judging.POOLED: "Pooled: a query without judgments is left out and reported",
+        Judging.COMPLETE: "Complete: a query without judgments has no relevant document",
     }))  # fmt: skip
     relevance_level: Whole = setting("Lowest grade that is relevant", default=1, ge=1, le=GREATEST)
-    results: rules.Opening = setting("The board is public", default=rules.Opening.ALWAYS, shown=OPENING)
+    results: Opening = setting("The board is public", default=Opening.ALWAYS, shown=OPENING)
     own_results: bool = setting("Show a team its own means before that", default=True)
-    details: rules.Opening = setting(
-        "Results by query, which reveal judgments, are public", default=rules.Opening.CLOSED, shown=OPENING
+    details: Opening = setting(
+        "Results by query, which reveal judgments, are public", default=Opening.CLOSED, shown=OPENING
     )
-    texts: rules.Opening = setting("Texts and tags of queries are public", default=rules.Opening.OPENED, shown=OPENING)
-    hidden_queries: rules.Opening = setting(
+    texts: Opening = setting("Texts and tags of queries are public", default=Opening.OPENED, shown=OPENING)
+    hidden_queries: Opening = setting(
         "Hidden queries are shown and counted as all others",
         "Until then only organisers know of them, and public means are over the others.",
-        default=rules.Opening.CLOSED, shown=OPENING,
+        default=Opening.CLOSED, shown=OPENING,
     )  # fmt: skip
     anonymous_until: Moment | None = setting(
         "Names of teams and systems are hidden until",
@@ -146,7 +156,7 @@ class EvaluationSettings(Inputs):
         """context: the measures of the campaign."""
         measures = () if info.data.get("draft") else (info.context or {}).get("measures", ())
         for measure in map(metrics.parse, measures):
-            if rules.lacks(measure, documents=documents):
+            if lacks(measure, documents=documents):
                 raise ValueError(f"{measure} needs {NEEDED['documents']}; only a draft may lack it")
         return documents
 
@@ -178,7 +188,7 @@ class EvaluationClone(EvaluationSettings):
 
 
 def _key(key: str) -> str:
-    if not rules.KEY.fullmatch(key):
+    if not KEY.fullmatch(key):
         raise ValueError("use small letters, digits, - and _, at most 40, a letter first")
     return key
 
@@ -200,9 +210,9 @@ class FormFieldSettings(Inputs):
 
     key: Key = setting("Key", KEY_HINT)
     label: Name = setting("Label", "What the form calls it.")
-    kind: rules.FieldKind = setting("Kind of answer", default=rules.FieldKind.TEXT, shown=Shown(words={
-        rules.FieldKind.TEXT: "Text", rules.FieldKind.CHOICE: "One of several choices",
-        rules.FieldKind.NUMBER: "Number", rules.FieldKind.YES_NO: "Yes or no",
+    kind: FieldKind = setting("Kind of answer", default=FieldKind.TEXT, shown=Shown(words={
+        FieldKind.TEXT: "Text", FieldKind.CHOICE: "One of several choices",
+        FieldKind.NUMBER: "Number", FieldKind.YES_NO: "Yes or no",
     }))  # fmt: skip
     choices: Annotated[
         list[Line], BeforeValidator(lambda lines: lines.splitlines() if isinstance(lines, str) else lines)
@@ -212,10 +222,10 @@ class FormFieldSettings(Inputs):
     required: bool = setting("Every run must answer", default=False, shown=Shown("--required/--optional"))
     column: bool = setting("A column of the board", default=False)
     filter: bool = setting("Readers can filter the board by it", default=False)
-    shown_to: rules.ShownTo = setting(
-        "Who sees the answers", default=rules.ShownTo.ORGANISERS, validate_default=True, shown=Shown(words={
-            rules.ShownTo.ORGANISERS: "Organisers, and the run's team",
-            rules.ShownTo.EVERYONE: "Everyone who sees the run",
+    shown_to: ShownTo = setting(
+        "Who sees the answers", default=ShownTo.ORGANISERS, validate_default=True, shown=Shown(words={
+            ShownTo.ORGANISERS: "Organisers, and the run's team",
+            ShownTo.EVERYONE: "Everyone who sees the run",
         })
     )  # fmt: skip
     hint: Annotated[str, line_of(500)] = setting("Hint", "A sentence below the label.", default="")
@@ -230,7 +240,7 @@ class FormFieldSettings(Inputs):
     @field_validator("key")
     @classmethod
     def _is_free(cls, key: str) -> str:
-        if key in rules.RESERVED:
+        if key in RESERVED:
             raise ValueError(f"{key!r} is a part of every submission; take another key")
         return key
 
@@ -238,16 +248,16 @@ class FormFieldSettings(Inputs):
     @classmethod
     def _are_of_a_choice(cls, choices: list[str], info: ValidationInfo) -> list[str]:
         choices, kind = [choice for choice in choices if choice], info.data.get("kind")
-        if kind is rules.FieldKind.CHOICE and not 2 <= len(set(choices)) == len(choices) <= rules.MOST_CHOICES:
-            raise ValueError(f"give 2 to {rules.MOST_CHOICES} different choices, one a line")
-        if choices and kind not in (rules.FieldKind.CHOICE, None):
+        if kind is FieldKind.CHOICE and not 2 <= len(set(choices)) == len(choices) <= MOST_CHOICES:
+            raise ValueError(f"give 2 to {MOST_CHOICES} different choices, one a line")
+        if choices and kind not in (FieldKind.CHOICE, None):
             raise ValueError("only a choice has choices")
         return choices
 
     @field_validator("shown_to")
     @classmethod
-    def _boards_are_for_everyone(cls, shown_to: rules.ShownTo, info: ValidationInfo) -> rules.ShownTo:
-        if shown_to is not rules.ShownTo.EVERYONE and (info.data.get("column") or info.data.get("filter")):
+    def _boards_are_for_everyone(cls, shown_to: ShownTo, info: ValidationInfo) -> ShownTo:
+        if shown_to is not ShownTo.EVERYONE and (info.data.get("column") or info.data.get("filter")):
             raise ValueError("a column or a filter of the board is shown to everyone")
         return shown_to
 

@@ -26,7 +26,16 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard import access, metrics
+from leaderboard import metrics
+from leaderboard.access import (
+    Actor,
+    Content,
+    known_campaigns,
+    known_evaluations,
+    open_to_all,
+    rounding_seen,
+    subset_seen,
+)
 from leaderboard.audit.events import stored_events
 from leaderboard.audit.models import Event
 from leaderboard.boards.reads.entries import Column, Disclosure, column, columns_of, load_entries
@@ -53,19 +62,19 @@ from leaderboard.worker.models import Scoring, ScoringSet
 from leaderboard.worker.reads import IS_CURRENT, current_set, newest_revision, note_current_set, standing_set
 
 
-def find_campaign(session: Session, actor: access.Actor, slug: str) -> Campaign:
+def find_campaign(session: Session, actor: Actor, slug: str) -> Campaign:
     """Raises NotFound, also where `actor` may not know of it."""
-    known = access.known_campaigns(actor)
+    known = known_campaigns(actor)
     campaign = session.scalar(sa.select(Campaign).where(Campaign.slug == slug, known))
     return campaign or missing(session, "campaign", slug, Campaign.slug, known)
 
 
-def find_evaluation(session: Session, actor: access.Actor, campaign_slug: str, slug: str) -> Evaluation:
+def find_evaluation(session: Session, actor: Actor, campaign_slug: str, slug: str) -> Evaluation:
     """The evaluation with its campaign, in one statement. Raises NotFound, also where `actor` may not know of it."""
     return find_evaluation_and_set(session, actor, campaign_slug, slug)[0]
 
 
-def organised_campaign(session: Session, actor: access.Actor, slug: str) -> Campaign:
+def organised_campaign(session: Session, actor: Actor, slug: str) -> Campaign:
     """Raises NotFound also for whoever does not organise it."""
     campaign = find_campaign(session, actor, slug)
     if not actor.may_organise(campaign.id):
@@ -73,14 +82,14 @@ def organised_campaign(session: Session, actor: access.Actor, slug: str) -> Camp
     return campaign
 
 
-def organised_evaluation(session: Session, actor: access.Actor, campaign_slug: str, slug: str) -> Evaluation:
+def organised_evaluation(session: Session, actor: Actor, campaign_slug: str, slug: str) -> Evaluation:
     """The evaluation with its campaign. Raises NotFound also for whoever does not organise the campaign."""
     organised_campaign(session, actor, campaign_slug)
     return find_evaluation(session, actor, campaign_slug, slug)
 
 
 def find_evaluation_and_set(
-    session: Session, actor: access.Actor, campaign_slug: str, slug: str
+    session: Session, actor: Actor, campaign_slug: str, slug: str
 ) -> tuple[Evaluation, ScoringSet | None]:
     """The same with what `current_set` gives, still in one statement."""
     row = session.execute(
@@ -89,7 +98,7 @@ def find_evaluation_and_set(
         .outerjoin(ScoringSet, sa.and_(ScoringSet.evaluation_id == Evaluation.id, IS_CURRENT))
         .outerjoin(ScoringSet.revision)
         .options(sa.orm.contains_eager(Evaluation.campaign), sa.orm.contains_eager(ScoringSet.revision))
-        .where(Campaign.slug == campaign_slug, Evaluation.slug == slug, access.known_evaluations(actor))
+        .where(Campaign.slug == campaign_slug, Evaluation.slug == slug, known_evaluations(actor))
     ).one_or_none()
     if row is None:
         campaign = find_campaign(session, actor, campaign_slug)
@@ -136,7 +145,7 @@ CLOSED_AGAIN = "closed_again"  # the fact of an event: what of these everybody c
 
 
 def of_what_there_is(session: Session, evaluation: Evaluation, opened: Collection[str]) -> frozenset[str]:
-    """Those of what `access.open_to_all` names that the evaluation has something of: nothing opens with no runs."""
+    """Those of what `open_to_all` names that the evaluation has something of: nothing opens with no runs."""
     of_content: dict[str, Any] = {"texts": Query, "hidden_queries": Query, "judgments": JudgmentRevision}
 
     def is_there(name: str) -> bool:
@@ -149,9 +158,9 @@ def of_what_there_is(session: Session, evaluation: Evaluation, opened: Collectio
 def closed_again(session: Session, evaluation: Evaluation, before: Collection[str], now: datetime) -> dict[str, Any]:
     """What a change just took back of `REVEALING` that everybody could read, as facts of its event; none for nothing.
 
-    before  what `access.open_to_all` gave before the change
+    before  what `open_to_all` gave before the change
     """
-    closed = of_what_there_is(session, evaluation, REVEALING.intersection(before) - access.open_to_all(evaluation, now))
+    closed = of_what_there_is(session, evaluation, REVEALING.intersection(before) - open_to_all(evaluation, now))
     return {CLOSED_AGAIN: sorted(closed)} if closed else {}
 
 
@@ -239,7 +248,7 @@ class OrganisedForm:
     others: tuple[tuple[str, str], ...]
 
 
-def organised_form(session: Session, actor: access.Actor, campaign: str, evaluation: str, _: datetime) -> OrganisedForm:
+def organised_form(session: Session, actor: Actor, campaign: str, evaluation: str, _: datetime) -> OrganisedForm:
     """Raises NotFound also for whoever does not organise the campaign."""
     record = organised_evaluation(session, actor, campaign, evaluation)
     answers, keeping = fields_used(session, record)
@@ -304,11 +313,11 @@ class EvaluationHeading:
 class JudgedQuery:
     """A query and what a scoring set's judgments say of it. best_grade: None without any."""
 
+    tags: tuple[str, ...]
     position: int
     external_id: str
     text: str
     split: Split
-    tags: Sequence[str]
     excluded: bool
     best_grade: int | None
 
@@ -382,7 +391,7 @@ def closed_details(evaluation: Evaluation) -> str:
 
 def terms_of(
     session: Session,
-    actor: access.Actor,
+    actor: Actor,
     sets: Sequence[tuple[Evaluation, ScoringSet]],
     now: datetime,
     team_id: int | None = None,
@@ -390,9 +399,7 @@ def terms_of(
     """Evaluation id -> the terms of the scoring set that comes with it, as `actor` sees them, or of `team_id`'s own
     runs; in one statement.
     """
-    roundings = {
-        own.id: access.rounding_seen(actor, evaluation, own.settings, now, team_id) for evaluation, own in sets
-    }
+    roundings = {own.id: rounding_seen(actor, evaluation, own.settings, now, team_id) for evaluation, own in sets}
     queries_of(session, [own for _, own in sets if roundings[own.id] is None])
     terms_by_id = {}
     for evaluation, scoring_set in sets:
@@ -407,7 +414,7 @@ def terms_of(
             revision_at=revision.released_at or revision.imported_at,
             rounding=rounding,
             columns=columns_of(settings),
-            **_counts(settings, access.subset_seen(actor, evaluation, now), judged),
+            **_counts(settings, subset_seen(actor, evaluation, now), judged),
         )
     return terms_by_id
 
@@ -422,7 +429,7 @@ def queries_of(session: Session, sets: Iterable[ScoringSet]) -> dict[int, list[J
         of_query = Judgment.revision_id == ScoringSet.revision_id, Judgment.query_id == Query.id
         rows = session.execute(
             sa.select(
-                *(ScoringSet.id, Query.position, Query.external_id, Query.text, Query.split, Query.tags),
+                *(ScoringSet.id, Query.tags, Query.position, Query.external_id, Query.text, Query.split),
                 Query.excluded_at.is_not(None),
                 sa.select(sa.func.max(Judgment.grade)).where(*of_query).scalar_subquery(),
             )
@@ -430,8 +437,8 @@ def queries_of(session: Session, sets: Iterable[ScoringSet]) -> dict[int, list[J
             .where(ScoringSet.id.in_(unread))
             .order_by(Query.position)
         )
-        for set_id, *row in rows:
-            known[set_id].append(JudgedQuery(*row))
+        for set_id, tags, *row in rows:
+            known[set_id].append(JudgedQuery(tuple(tags), *row))
     return known
 
 
@@ -461,7 +468,7 @@ def _counts(settings: ScoringSettings, subset: Subset, judged: Sequence[JudgedQu
             if query.external_id not in left_out
             and (query.best_grade is not None or settings.judging is rules.Judging.COMPLETE)
         ]
-        barren = sum(grade is None or grade < settings.relevance_level for grade in grades)
+        barren = sum((grade or 0) < settings.relevance_level for grade in grades)
         counts |= {"counted": len(grades), "nothing_relevant": barren, "unjudged": size - len(grades)}
     return counts
 
@@ -499,7 +506,7 @@ class _State:
 
 
 def effects(
-    session: Session, committed: Session, actor: access.Actor, changed: sa.ColumnElement[bool], now: datetime
+    session: Session, committed: Session, actor: Actor, changed: sa.ColumnElement[bool], now: datetime
 ) -> tuple[str, ...]:
     """What the change does that nobody may do unawares, a line each; empty for nothing.
 
@@ -569,7 +576,7 @@ def _state(session: Session, evaluation: Evaluation, now: datetime) -> _State:
         evaluation=evaluation,
         readers=READERS.index(known_to),
         takes_runs=phase_of(evaluation, now) in TAKES_RUNS,
-        open=access.open_to_all(evaluation, now),
+        open=open_to_all(evaluation, now),
         knowing={team: team in let_in for team in entered if is_known(known_to, let_in=team in let_in)},
         ranked_by=(
             current and (current.id, current.primary_measure),
@@ -609,7 +616,7 @@ def _opened(session: Session, before: _State, after: _State) -> Iterator[str]:
             yield f"{title} takes runs again, although these could be read: {revealed_in_words(revealed)}."
 
 
-def _places(session: Session, actor: access.Actor, evaluation: Evaluation, now: datetime) -> Places | None:
+def _places(session: Session, actor: Actor, evaluation: Evaluation, now: datetime) -> Places | None:
     """Without ranks, and of the reader's teams only, while the board is closed to them; None where that follows from
     means which they do not see."""
     current = standing_set(session, evaluation.id, evaluation.official_source)
@@ -617,9 +624,9 @@ def _places(session: Session, actor: access.Actor, evaluation: Evaluation, now: 
         return {}
     by, disclosure = column(current.primary_measure), Disclosure(actor, evaluation, current, now)
     choice, rank, selected = evaluation.campaign.run_choice, dict[int, int](), list[ScoredRun]()
-    if disclosure.sees(access.Content.RESULTS, own=True):
+    if disclosure.sees(Content.RESULTS, own=True):
         entries = choose(load_entries(session, [disclosure], [by.name]), Show(choice.value), by)
-        rank = ranks(entries, by) if disclosure.sees(access.Content.RESULTS, own=False) else {}
+        rank = ranks(entries, by) if disclosure.sees(Content.RESULTS, own=False) else {}
         selected += entries
     elif choice is RunChoice.BEST:
         return None
@@ -707,13 +714,13 @@ TO_DO, LOOK, DONE = Urgency
 Points = Iterator[tuple[Urgency, str] | tuple[Urgency, str, Mend]]
 
 
-def readiness(session: Session, actor: access.Actor, campaign_slug: str, slug: str, now: datetime) -> tuple[Point, ...]:
+def readiness(session: Session, actor: Actor, campaign_slug: str, slug: str, now: datetime) -> tuple[Point, ...]:
     """Every point, what is to do first. Raises NotFound."""
     points = _points(session, organised_evaluation(session, actor, campaign_slug, slug), now)
     return tuple(sorted(points, key=lambda point: [*Urgency].index(point.urgency)))
 
 
-def left_to_do(session: Session, actor: access.Actor, campaign_slug: str, now: datetime) -> dict[str, int]:
+def left_to_do(session: Session, actor: Actor, campaign_slug: str, now: datetime) -> dict[str, int]:
     """Evaluation -> how many points are to do, of those that have not closed and of drafts. Raises NotFound."""
     campaign = organised_campaign(session, actor, campaign_slug)
     evaluations = session.scalars(sa.select(Evaluation).where(Evaluation.campaign_id == campaign.id)).all()
@@ -770,7 +777,7 @@ def _judgments(session: Session, evaluation: Evaluation, revision: JudgmentRevis
         .group_by(Query.id)
     ).all()
     unjudged = grades.count(None) if evaluation.judging is rules.Judging.POOLED else 0
-    barren = sum(grade is None or grade < evaluation.relevance_level for grade in grades) - unjudged
+    barren = sum((grade or 0) < evaluation.relevance_level for grade in grades) - unjudged
     if unjudged:
         yield LOOK, f"{_of_all(unjudged, grades)} without judgments: left out of all means."
     if barren:

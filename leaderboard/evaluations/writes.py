@@ -22,10 +22,17 @@ from leaderboard.campaigns.writes import locked_evaluations, slug_taken
 from leaderboard.db import Base, add_or_refuse, insert_unless_there, locked
 from leaderboard.declared.inputs import checked, defaults_of
 from leaderboard.errors import Conflict, Gathered, InvalidFields, NotFound, Unconfirmed
-from leaderboard.evaluations import reads as forms
 from leaderboard.evaluations.inputs import YEAR, AgreementText, EvaluationSettings, FileRuleChanges, FormFieldSettings
 from leaderboard.evaluations.models import Acceptance, Agreement, CollectionList, Evaluation
-from leaderboard.evaluations.reads import closed_again, removal_refusal
+from leaderboard.evaluations.reads import (
+    closed_again,
+    collection_list,
+    fields_used,
+    file_rules,
+    form_fields,
+    removal_refusal,
+    standing_agreements,
+)
 from leaderboard.evaluations.rules import MOST_FIELDS, OF_EVALUATION, WHERE_READ, FieldKind, FormField
 from leaderboard.formats import DocumentList, FileRules
 from leaderboard.judgments.models import JudgmentRevision, Query
@@ -123,7 +130,7 @@ def set_field(session: Session, actor: Actor, evaluation: Evaluation, values: Ma
     somebody has answered.
     """
     evaluation = locked_to_organise(session, actor, evaluation)
-    fields = {own.key: own for own in forms.form_fields(evaluation)}
+    fields = {own.key: own for own in form_fields(evaluation)}
     before = fields.get((values["key"] or "").strip())
     settings = before.as_json() if before else {}
     if values.get("kind", FieldKind.CHOICE) != FieldKind.CHOICE:
@@ -136,7 +143,7 @@ def set_field(session: Session, actor: Actor, evaluation: Evaluation, values: Ma
     if before is None and len(fields) >= MOST_FIELDS:
         wrong["key"] = [f"a form has at most {MOST_FIELDS} fields"]
     other = [part for part in ("kind", "header") if before and getattr(before, part) != getattr(after, part)]
-    if other and after.key in forms.fields_used(session, evaluation)[0]:
+    if other and after.key in fields_used(session, evaluation)[0]:
         wrong |= {part: ["this field has been answered: retire it and ask under another key"] for part in other}
     if wrong:
         raise InvalidFields(wrong)
@@ -153,11 +160,11 @@ def remove_field(session: Session, actor: Actor, evaluation: Evaluation, key: st
     Whether it is gone. Raises NotFound.
     """
     evaluation = locked_to_organise(session, actor, evaluation)
-    fields = {own.key: own.as_json() for own in forms.form_fields(evaluation)}
+    fields = {own.key: own.as_json() for own in form_fields(evaluation)}
     if key not in fields:
         raise NotFound(f"this evaluation has no field {key!r}")
     before = fields[key]
-    stays = any(key in used for used in forms.fields_used(session, evaluation))
+    stays = any(key in used for used in fields_used(session, evaluation))
     fields[key] = {**before, "asked": False} if stays else {}
     evaluation.form_fields = [own for own in fields.values() if own]
     _note(session, actor, "retire field" if stays else "remove field", evaluation, before, fields[key], key=key)
@@ -189,7 +196,7 @@ def state_agreement(
 def end_agreement(session: Session, actor: Actor, evaluation: Evaluation, key: str) -> None:
     """Asks nobody to accept it any more; who accepted it stays on record. Raises NotFound."""
     evaluation = locked_to_organise(session, actor, evaluation)
-    agreement = forms.standing_agreements(session, evaluation.id).get(key)
+    agreement = standing_agreements(session, evaluation.id).get(key)
     if agreement is None:
         raise NotFound(f"this evaluation has no agreement {key!r}")
     agreement.ended_at = present()
@@ -203,7 +210,7 @@ def set_rules(session: Session, actor: Actor, evaluation: Evaluation, **changes:
     InvalidFields by these names.
     """
     evaluation = locked_to_organise(session, actor, evaluation)
-    before = forms.file_rules(evaluation)
+    before = file_rules(evaluation)
     settings = {name: getattr(before, name) for name in FileRuleChanges.model_fields}
     after = checked(FileRuleChanges, settings | changes).model_dump()
     _put_rules(session, actor, "set file rules", evaluation, **after)
@@ -240,18 +247,18 @@ def copy_form(session: Session, actor: Actor, source: Evaluation, target: Evalua
     """
     require_organiser(actor, source.campaign_id)
     target = locked_to_organise(session, actor, target)
-    for field in forms.form_fields(target):
+    for field in form_fields(target):
         remove_field(session, actor, target, field.key)
-    for field in forms.form_fields(source):
+    for field in form_fields(source):
         if field.asked:
             set_field(session, actor, target, field.as_json())
-    own, copied = (forms.standing_agreements(session, evaluation.id) for evaluation in (target, source))
+    own, copied = (standing_agreements(session, evaluation.id) for evaluation in (target, source))
     for key in own.keys() - copied.keys():
         end_agreement(session, actor, target, key)
     for key, agreement in copied.items():
         if key not in own or (own[key].title, own[key].text) != (agreement.title, agreement.text):
             state_agreement(session, actor, target, key, agreement.title, agreement.text)
-    rules, packed = forms.file_rules(source), forms.collection_list(session, source.id)
+    rules, packed = file_rules(source), collection_list(session, source.id)
     documents = None if packed is None else DocumentList(packed, rules.documents_sha256, rules.documents)
     set_documents(session, actor, target, documents)
     _put_rules(session, actor, "set file rules", target, **rules.as_json())
@@ -266,7 +273,7 @@ def agreements_of(session: Session, evaluation: Evaluation, versions: Mapping[st
     Raises InvalidFields, by `agreement_name`, for keys that none has, and for anything but the standing version: nobody
     accepts what they were not shown.
     """
-    standing = forms.standing_agreements(session, evaluation.id)
+    standing = standing_agreements(session, evaluation.id)
     asked = {key: str(agreement.version) for key, agreement in standing.items()}
     said = ", ".join(f"version {version} of {key}" for key, version in asked.items())
     words = f"asked now is {said or 'none'}: read it, and give its version to accept it; {WHERE_READ}"
@@ -284,7 +291,7 @@ def accept_agreements(session: Session, actor: Actor, evaluation: Evaluation, ac
     if actor.user_id is None:
         return
     before = set(session.scalars(sa.select(Acceptance.agreement_id).where(Acceptance.user_id == actor.user_id)))
-    standing = forms.standing_agreements(session, evaluation.id).values()
+    standing = standing_agreements(session, evaluation.id).values()
     lacking = [agreement for agreement in standing if agreement.id not in before]
     wrong = {
         agreement_name(agreement.key): [f"accept this to submit a run: {agreement.title} (version {agreement.version})"]

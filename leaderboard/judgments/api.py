@@ -5,7 +5,7 @@ An evaluation's judgments: files with their preview, revisions, and which source
 Published judgments: by query, of one query, and as the file that trec_eval and `leaderboard score` read.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -13,18 +13,25 @@ from flask import Response
 
 from leaderboard.accounts.rules import Scope
 from leaderboard.boards.api import EVALUATION as PUBLISHED_EVALUATION
-from leaderboard.campaigns import reads as settings
 from leaderboard.declared.commands import Command, Table, moment
 from leaderboard.declared.inputs import checked
-from leaderboard.errors import InvalidFields, NotFound
 from leaderboard.evaluations.rules import Split
-from leaderboard.formats import QueryRow, read_queries
-from leaderboard.judgments import inputs, reads, writes
+from leaderboard.formats import read_queries
+from leaderboard.judgments import reads, writes
+from leaderboard.judgments.inputs import (
+    ExcludedQueries,
+    NamedQueries,
+    OfficialSource,
+    RemovedSource,
+    RenamedSource,
+    RevisionWords,
+)
+from leaderboard.judgments.reads import JudgmentFile, OrganisedJudgments, OrganisedQueries
 from leaderboard.judgments.rules import READERS, JudgmentFiles
 from leaderboard.numbers import counted, first_of
 from leaderboard.web.context import read, reading
 from leaderboard.web.endpoints import get, post
-from leaderboard.web.organise import EVALUATION, change_here, evaluation_here, read_body
+from leaderboard.web.organise import EVALUATION, evaluation_here, here, read_after, read_body
 from leaderboard.web.uploads import read_files
 from leaderboard.worker.writes import make_official
 
@@ -79,15 +86,15 @@ IMPORT = Command(
 
 
 @get(QUERIES, Scope.ORGANISE, command=Command("queries list CAMPAIGN/EVALUATION", LIST, "harbour/2026-text"))
-def organised_queries(campaign: str, evaluation: str) -> reads.OrganisedQueries:
+def organised_queries(campaign: str, evaluation: str) -> OrganisedQueries:
     """All queries, hidden and excluded ones too."""
-    return read(reads.organised_queries, campaign, evaluation, page=None)
+    return read(reads.organised_queries, campaign, evaluation)
 
 
 @post(f"{QUERIES}/preview", Scope.ORGANISE, form=bytes)
 def preview_queries(campaign: str, evaluation: str) -> reads.QueryChanges:
     """What a file of queries would change; nothing is taken in. The body is the file, as for adding them."""
-    rows = _rows(campaign, evaluation)
+    rows = read_body(read_queries, "queries")
     with reading() as session:
         return reads.query_changes(session, evaluation_here(session, campaign, evaluation), rows)
 
@@ -95,7 +102,7 @@ def preview_queries(campaign: str, evaluation: str) -> reads.QueryChanges:
 @post(QUERIES, Scope.ORGANISE, form=bytes, command=IMPORT)
 def add_queries(
     campaign: str, evaluation: str, *, hidden: bool = False, state: str | None = None, confirm: bool = False
-) -> reads.OrganisedQueries:
+) -> OrganisedQueries:
     """Adds queries, and gives known ones their new texts and tags. The file has id, text and tags, as tab separated
     values, JSON lines or TREC topics.
 
@@ -103,63 +110,44 @@ def add_queries(
     where the queries are others by now, none of the file is taken in; confirm: to the runs that are scored again with
     more queries, which a refusal without it counts.
     """
-    split = Split.HIDDEN if hidden else Split.SHOWN
-    more = _rows(campaign, evaluation), split, state or ""
-    return _changed(writes.import_previewed_queries, campaign, evaluation, *more, confirm=confirm)
+    more = read_body(read_queries, "queries"), Split.HIDDEN if hidden else Split.SHOWN, state or ""
+    import_them = writes.import_previewed_queries
+    return read_after(reads.organised_queries, campaign, evaluation, import_them, *more, confirm=confirm)
 
 
 @post(f"{QUERIES}/exclude", Scope.ORGANISE, command=EXCLUDE)
-def exclude_queries(campaign: str, evaluation: str, body: inputs.ExcludedQueries) -> reads.OrganisedQueries:
+def exclude_queries(campaign: str, evaluation: str, body: ExcludedQueries) -> OrganisedQueries:
     """Takes queries out of all figures, with a reason; runs are scored again, to be confirmed."""
     return _change(writes.exclude_queries, campaign, evaluation, body, body.because)
 
 
 @post(f"{QUERIES}/include", Scope.ORGANISE, command=_command("include", "included"))
-def include_queries(campaign: str, evaluation: str, body: inputs.NamedQueries) -> reads.OrganisedQueries:
+def include_queries(campaign: str, evaluation: str, body: NamedQueries) -> OrganisedQueries:
     """Takes excluded queries back into the figures."""
     return _change(writes.include_queries, campaign, evaluation, body)
 
 
 @post(f"{QUERIES}/remove", Scope.ORGANISE, command=_command("remove", "removed"))
-def remove_queries(campaign: str, evaluation: str, body: inputs.NamedQueries) -> reads.OrganisedQueries:
+def remove_queries(campaign: str, evaluation: str, body: NamedQueries) -> OrganisedQueries:
     """Removes queries that were added by mistake, before there are judgments and submissions."""
     return _change(writes.remove_queries, campaign, evaluation, body)
 
 
 @post(f"{QUERIES}/hide", Scope.ORGANISE, command=_command("hide", "hidden"))
-def hide_queries(campaign: str, evaluation: str, body: inputs.NamedQueries) -> reads.OrganisedQueries:
+def hide_queries(campaign: str, evaluation: str, body: NamedQueries) -> OrganisedQueries:
     """Hides queries from everybody but organisers."""
     return _change(writes.set_split, campaign, evaluation, body, Split.HIDDEN)
 
 
 @post(f"{QUERIES}/show", Scope.ORGANISE, command=_command("show", "shown"))
-def show_queries(campaign: str, evaluation: str, body: inputs.NamedQueries) -> reads.OrganisedQueries:
+def show_queries(campaign: str, evaluation: str, body: NamedQueries) -> OrganisedQueries:
     """Shows hidden queries to everybody."""
     return _change(writes.set_split, campaign, evaluation, body, Split.SHOWN)
 
 
-def _rows(campaign: str, evaluation: str) -> Sequence[QueryRow]:
-    """The body as queries. Raises NotFound before any of it is read, and InvalidFields (queries)."""
-    read(settings.evaluation_settings, campaign, evaluation)
-    return read_body(read_queries, "queries")
-
-
-def _change(
-    do: Callable[..., Any], campaign: str, evaluation: str, body: inputs.NamedQueries, *more: Any
-) -> reads.OrganisedQueries:
-    read(settings.evaluation_settings, campaign, evaluation)  # absent for whoever does not organise it
-    try:
-        return _changed(do, campaign, evaluation, body.queries, *more, confirm=body.confirm)
-    except NotFound as error:
-        raise InvalidFields({"queries": [error.message]}) from None
-
-
-def _changed(
-    do: Callable[..., Any], campaign: str, evaluation: str, *more: Any, confirm: bool
-) -> reads.OrganisedQueries:
-    """The queries after do(session, actor, evaluation, …)."""
-    change_here(campaign, evaluation, do, *more, confirm=confirm)
-    return read(reads.organised_queries, campaign, evaluation, page=None)
+def _change(do: Callable[..., Any], campaign: str, evaluation: str, body: NamedQueries, *more: Any) -> OrganisedQueries:
+    named = body.queries
+    return read_after(reads.organised_queries, campaign, evaluation, do, named, *more, confirm=body.confirm)
 
 
 class JudgmentForm(msgspec.Struct):
@@ -180,9 +168,9 @@ class JudgmentForm(msgspec.Struct):
 
 def _imported(answer: Any, values: Any) -> str:
     newest, path = answer["revisions"][0], values.get("judgments") or values["subtopics"]
-    count = "1 judgment is" if newest["judgments"] == 1 else f"{newest['judgments']:,} judgments are"
     source = "" if newest["source"] == answer["official"] else f", by {newest['source']}"
-    return f"{path.name}: {count} revision {newest['number']} of {values['campaign']}/{values['evaluation']}{source}"
+    revision = f"revision {newest['number']} of {values['campaign']}/{values['evaluation']}{source}"
+    return f"{path.name} is {revision}: {counted(newest['judgments'], 'judgment')}"
 
 
 def _state(row: Any, answer: Any) -> str:
@@ -214,7 +202,7 @@ REVISIONS = Table(
 @get(JUDGMENTS, Scope.ORGANISE, command=Command(
     "judgments list CAMPAIGN/EVALUATION", REVISIONS, "harbour/2026-text"
 ))  # fmt: skip
-def organised_judgments(campaign: str, evaluation: str) -> reads.OrganisedJudgments:
+def organised_judgments(campaign: str, evaluation: str) -> OrganisedJudgments:
     """The revisions of the judgments, with their sources, their hashes and how far scoring by them is."""
     return read(reads.organised_judgments, campaign, evaluation)
 
@@ -224,7 +212,7 @@ def preview_judgments(campaign: str, evaluation: str) -> reads.JudgmentChanges:
     """What judgments would change; nothing is taken in. Where sending the same to `judgments` would be refused,
     `would_be_refused` is true and `problems` says every reason.
     """
-    files, words, _ = _sent(campaign, evaluation)
+    files, words, _ = _sent()
     with reading() as session:
         return reads.judgment_changes(session, evaluation_here(session, campaign, evaluation), files, words.source)
 
@@ -233,11 +221,11 @@ def preview_judgments(campaign: str, evaluation: str) -> reads.JudgmentChanges:
     "judgments import CAMPAIGN/EVALUATION [JUDGMENTS]", _imported,
     "harbour/2026-text qrels.txt --note 'after adjudication'", preview=_preview, without=("state",),
 ))  # fmt: skip
-def add_judgments(campaign: str, evaluation: str) -> reads.OrganisedJudgments:
+def add_judgments(campaign: str, evaluation: str) -> OrganisedJudgments:
     """Adds a revision of the judgments. The boards switch once all runs are scored by it. Judgments of subtopics alone
     say of each document what holds for its query as a whole too: the highest grade of any subtopic.
     """
-    return _judged(writes.import_previewed, campaign, evaluation, *_sent(campaign, evaluation))
+    return read_after(reads.organised_judgments, campaign, evaluation, writes.import_previewed, *_sent())
 
 
 @post(f"{JUDGMENTS}/official", Scope.ORGANISE, command=Command(
@@ -245,47 +233,40 @@ def add_judgments(campaign: str, evaluation: str) -> reads.OrganisedJudgments:
     "boards of {campaign}/{evaluation} go by the judgments of {source}",
     "harbour/2026-text second-lab",
 ))  # fmt: skip
-def make_source_official(campaign: str, evaluation: str, body: inputs.OfficialSource) -> reads.OrganisedJudgments:
+def make_source_official(campaign: str, evaluation: str, body: OfficialSource) -> OrganisedJudgments:
     """Lets the boards go by the judgments of another source, whose runs are all scored; the old ones stay beside.
     To be confirmed.
     """
-    return _judged(make_official, campaign, evaluation, body.source, confirm=body.confirm)
+    page = reads.organised_judgments
+    return read_after(page, campaign, evaluation, make_official, body.source, confirm=body.confirm)
 
 
 @post(f"{JUDGMENTS}/rename", Scope.ORGANISE, command=Command(
     "judgments rename CAMPAIGN/EVALUATION SOURCE NAME", "{source} of {campaign}/{evaluation} is called {name} now",
     "harbour/2026-text secnd-lab second-lab",
 ))  # fmt: skip
-def rename_source(campaign: str, evaluation: str, body: inputs.RenamedSource) -> reads.OrganisedJudgments:
+def rename_source(campaign: str, evaluation: str, body: RenamedSource) -> OrganisedJudgments:
     """Gives a source of judgments another name, on old boards too; the trail keeps the one before."""
-    return _judged(writes.rename_source, campaign, evaluation, body.source, body.name)
+    return read_after(reads.organised_judgments, campaign, evaluation, writes.rename_source, body.source, body.name)
 
 
 @post(f"{JUDGMENTS}/remove", Scope.ORGANISE, command=Command(
     "judgments remove CAMPAIGN/EVALUATION SOURCE", "{source} of {campaign}/{evaluation} is removed",
     "harbour/2026-text llm", asks=_removal,
 ))  # fmt: skip
-def remove_source(campaign: str, evaluation: str, body: inputs.RemovedSource) -> reads.OrganisedJudgments:
+def remove_source(campaign: str, evaluation: str, body: RemovedSource) -> OrganisedJudgments:
     """Takes a source of judgments away; the official one stays.
 
     \fWhat becomes of it `others` says before, as its `removal`.
     """
-    return _judged(writes.remove_source, campaign, evaluation, body.source)
+    return read_after(reads.organised_judgments, campaign, evaluation, writes.remove_source, body.source)
 
 
-def _judged(
-    change: Callable[..., object], campaign: str, evaluation: str, *more: Any, confirm: bool = True
-) -> reads.OrganisedJudgments:
-    """The judgments after change(session, actor, evaluation, …)."""
-    change_here(campaign, evaluation, change, *more, confirm=confirm)
-    return read(reads.organised_judgments, campaign, evaluation)
-
-
-def _sent(campaign: str, evaluation: str) -> tuple[JudgmentFiles, inputs.RevisionWords, str]:
+def _sent() -> tuple[JudgmentFiles, RevisionWords, str]:
     """This request's form. Raises NotFound before any of it is read, and InvalidFields."""
-    read(settings.evaluation_settings, campaign, evaluation)
+    here()
     fields, files = read_files(READERS, ("source", "note", "state"))
-    words = checked(inputs.RevisionWords, {name: fields.get(name, "") for name in inputs.RevisionWords.model_fields})
+    words = checked(RevisionWords, {name: fields.get(name, "") for name in RevisionWords.model_fields})
     return JudgmentFiles.of(files, "judgments"), words, fields.get("state", "")
 
 
@@ -300,19 +281,19 @@ def published_judgments(campaign: str, evaluation: str) -> reads.PublishedPage:
 ))  # fmt: skip
 def qrels(campaign: str, evaluation: str) -> Response:
     """The published judgments as TREC's four columns: query, 0, document, grade."""
-    return lines(campaign, evaluation, reads.JudgmentFile.JUDGMENTS)
+    return lines(campaign, evaluation, JudgmentFile.JUDGMENTS)
 
 
 @get(f"{PUBLISHED_EVALUATION}/known.txt", file="text/plain")
 def known_documents(campaign: str, evaluation: str) -> Response:
     """What the user knew already, in the same columns, where the judgments come with it (Coverage, Novelty)."""
-    return lines(campaign, evaluation, reads.JudgmentFile.KNOWN)
+    return lines(campaign, evaluation, JudgmentFile.KNOWN)
 
 
 @get(f"{PUBLISHED_EVALUATION}/subtopics.txt", file="text/plain")
 def subtopic_judgments(campaign: str, evaluation: str) -> Response:
     """The published judgments of subtopics, where there are some: query, subtopic, document, grade."""
-    return lines(campaign, evaluation, reads.JudgmentFile.SUBTOPICS)
+    return lines(campaign, evaluation, JudgmentFile.SUBTOPICS)
 
 
 @get(f"{PUBLISHED_EVALUATION}/judgments/<path:query>")
@@ -321,7 +302,7 @@ def judged_documents(campaign: str, evaluation: str, query: str) -> reads.Judged
     return read(reads.documents_of, campaign, evaluation, query, page=None)
 
 
-def lines(campaign: str, evaluation: str, file: reads.JudgmentFile) -> Response:
+def lines(campaign: str, evaluation: str, file: JudgmentFile) -> Response:
     """A file of the published judgments."""
     text = read(reads.qrels, campaign, evaluation, file=file)
     return Response(text, content_type="text/plain; charset=utf-8")

@@ -1,15 +1,13 @@
 """Published judgments: a page by query, a page of one query, and the file that trec_eval reads."""
 
-from collections.abc import Callable
-
 from flask import Blueprint, render_template
 from flask.typing import ResponseReturnValue
 
 from leaderboard.judgments import api
 from leaderboard.judgments import reads as judgments
-from leaderboard.judgments.reads import JudgedQuery, JudgmentFile
+from leaderboard.judgments.reads import JudgmentFile
 from leaderboard.web.context import page_number, read
-from leaderboard.web.exports import Cell, Table, columns, evaluation_table, exported, file_name
+from leaderboard.web.exports import Table, columns, evaluation_table, exported, file_name
 
 blueprint = Blueprint("judgments", __name__, url_prefix="/campaigns/<campaign>/<evaluation>")
 
@@ -26,12 +24,12 @@ def index(campaign: str, evaluation: str) -> ResponseReturnValue:
 @exported(blueprint, "/judgments")
 def index_file(campaign: str, evaluation: str) -> Table:
     page = read(judgments.published, campaign, evaluation, page=None)
-    columns = COLUMNS | {f"grade {grade}": _of_grade(grade) for grade in page.grades}
+    grades = {f"grade {grade}": lambda row, grade=grade: row.grades.get(grade, 0) for grade in page.grades}
     facts = {
         "judgment_revision": page.revision, "sha256": page.sha256, "file_sha256": page.file_sha256,
         "relevance_level": page.relevance_level,
     }  # fmt: skip
-    return evaluation_table(page.evaluation, "-judgments", columns, page.queries, facts)
+    return evaluation_table(page.evaluation, "-judgments", COLUMNS | grades, page.queries, facts)
 
 
 @blueprint.get("/judgments.txt", endpoint="qrels", defaults={"file": JudgmentFile.JUDGMENTS})
@@ -55,7 +53,3 @@ def documents_file(campaign: str, evaluation: str, query: str) -> Table:
     page = read(judgments.documents_of, campaign, evaluation, query, page=None)
     ending, facts = f"-judgments-{file_name(page.query)}", {"query": page.query}
     return evaluation_table(page.evaluation, ending, DOCUMENT_COLUMNS, page.documents, facts)
-
-
-def _of_grade(grade: int) -> Callable[[JudgedQuery], Cell]:
-    return lambda row: row.grades.get(grade, 0)

@@ -12,8 +12,8 @@ Judgments that the organisers have published: by query, of one query, and all of
 
 import hashlib
 import itertools
-from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
@@ -51,8 +51,8 @@ COLUMNS: Mapping[type[Any], tuple[Any, ...]] = {
 }
 
 
-def rows_of_table(session: Session, table: type[Any], revision_id: int, *where: sa.ColumnElement[bool]) -> Any:
-    """What a table says of a revision: the query's id first, then its columns; in any order."""
+def rows_of_table(session: Session, table: type[Any], revision_id: int | None, *where: sa.ColumnElement[bool]) -> Any:
+    """What a table says of a revision, nothing of None: the query's id first, then its columns; in any order."""
     rows = sa.select(Query.external_id, *COLUMNS[table]).join(table, table.query_id == Query.id)
     return session.execute(rows.where(table.revision_id == revision_id, *where))
 
@@ -90,7 +90,7 @@ def refusals(session: Session, evaluation: Evaluation, files: JudgmentFiles, sou
 def revision_state(session: Session, evaluation: Evaluation, source: str) -> str:
     """What was shown of judgments by a source holds as long as this is the same."""
     newest = newest_revision(session, evaluation, source)
-    return f"{source}:{newest.number if newest is not None else None}"
+    return f"{source}:{newest.number if newest else None}"
 
 
 def known_sources(session: Session, evaluation: Evaluation) -> frozenset[str]:
@@ -214,9 +214,9 @@ def query_changes(session: Session, evaluation: Evaluation, rows: Iterable[Query
 
 
 def organised_queries(
-    session: Session, actor: Actor, campaign_slug: str, slug: str, _: datetime, *, page: int | None = 1
+    session: Session, actor: Actor, campaign_slug: str, slug: str, _: datetime, *, page: int | None = None
 ) -> OrganisedQueries:
-    """One page of all queries, hidden and excluded ones too. Raises NotFound."""
+    """One page of all queries, or all of them, hidden and excluded ones too. Raises NotFound."""
     evaluation = reads.organised_evaluation(session, actor, campaign_slug, slug)
     queries, current = queries_in_order(session, evaluation), current_set(session, evaluation.id)
     shown, paging = paged(queries, page, QUERIES_AT_ONCE)
@@ -376,7 +376,7 @@ def judgment_changes(
     except InvalidFields as error:
         problems.append(error.message)
     newest = newest_revision(session, evaluation, source)
-    stored = rows_of_table(session, Judgment, newest.id) if newest is not None else ()
+    stored = rows_of_table(session, Judgment, newest.id if newest else None)
     before, after = ({tuple(key): grade for *key, grade in rows} for rows in (stored, rows_of(judged)))
     both = before.keys() & after.keys()
     changed = Counter((before[key], after[key]) for key in both if before[key] != after[key])
@@ -388,7 +388,7 @@ def judgment_changes(
         official=source == evaluation.official_source,
         problems=tuple(problems),
         doubts=tuple(_doubts_about(files.subtopics)),
-        against=newest.number if newest is not None else None,
+        against=newest.number if newest else None,
         judgments=len(judged),
         repeated=judged.repeated,
         grades=tuple(sorted(Counter(after.values()).items())),
@@ -405,8 +405,8 @@ def judgment_changes(
 
 
 def _doubts_about(subtopics: SubtopicJudgments | None) -> Iterator[str]:
-    lines = 0 if subtopics is None else len(subtopics) + subtopics.repeated
-    if subtopics is not None and len(subtopics.subtopics) == 1 and lines > 1:
+    lines = len(subtopics) + subtopics.repeated if subtopics else 0
+    if subtopics and lines > 1 and len(subtopics.subtopics) == 1:
         (only,) = subtopics.subtopics
         plain = f"these look like plain judgments (query {only} document grade)"
         yield f"judgments of subtopics: all {lines:,} lines are of subtopic {only}: {plain}"
@@ -460,7 +460,7 @@ def doubts_about(session: Session, evaluation: Evaluation, listed: DocumentList)
         has = f"the collection has {counted(evaluation.documents or 0, 'document')} (N_total)"
         doubts.append(f"The list has {counted(listed.count, 'document')}, and {has}.")
     revision = newest_revision(session, evaluation, evaluation.official_source)
-    rows = rows_of_table(session, Judgment, revision.id) if revision is not None else ()
+    rows = rows_of_table(session, Judgment, revision.id if revision else None)
     judged = sorted({row.document for row in rows})
     if unlisted := listed.lacks(judged):
         of_all = f"{len(unlisted):,} of {counted(len(judged), 'judged document')}"
@@ -543,17 +543,14 @@ def published(
 ) -> PublishedPage:
     """By query, in the order of the queries. Raises NotFound, and NotAllowed while judgments are not published."""
     evaluation, scoring_set = _published_set(session, actor, campaign_slug, slug, now)
-    own = reads.of_subset(evaluation.id, subset_seen(actor, evaluation, now))
-    known = session.scalars(sa.select(Query.external_id).where(*own).order_by(Query.position)).all()
+    by_query, text = _file(session, actor, evaluation, scoring_set, now, JudgmentFile.JUDGMENTS)
     settings = scoring_set.settings if scoring_set else None
-    rows = _rows_of(session, scoring_set, JudgmentFile.JUDGMENTS)
-    text = _text(known, scoring_set, rows)
     judged_queries = []
-    for query in known:
-        grades = dict(sorted(Counter(grade for *_, grade in rows.get(query, ())).items()))
+    for query, rows in by_query.items():
+        grades = dict(sorted(Counter(grade for *_, grade in rows).items()))
         relevant = sum(count for grade, count in grades.items() if grade >= evaluation.relevance_level)
         excluded = settings is not None and query in settings.excluded
-        judged_queries.append(JudgedQuery(query, sum(grades.values()), relevant, grades, excluded))
+        judged_queries.append(JudgedQuery(query, len(rows), relevant, grades, excluded))
     shown, paging = paged(judged_queries, page, PAGE)
     there = settings and (True, settings.known, settings.subtopics)
     revision: JudgmentRevision | None = scoring_set.revision if scoring_set else None
@@ -588,9 +585,9 @@ def documents_of(
     """Raises NotFound also for a query that the reader may not know of, NotAllowed as `published` does."""
     evaluation, scoring_set = _published_set(session, actor, campaign_slug, slug, now)
     query = reads.find_query(session, evaluation, external_id, subset_seen(actor, evaluation, now))
-    own = Judgment.revision_id == (scoring_set.revision_id if scoring_set else None), Judgment.query_id == query.id
-    rows = session.execute(sa.select(Judgment.document, Judgment.grade).where(*own))
-    ordered = sorted((JudgedDocument(*row) for row in rows), key=lambda judged: (-judged.grade, judged.document))
+    revision = scoring_set.revision_id if scoring_set else None
+    rows = rows_of_table(session, Judgment, revision, Query.id == query.id)
+    ordered = sorted((JudgedDocument(*row[1:]) for row in rows), key=lambda judged: (-judged.grade, judged.document))
     shown, paging = paged(ordered, page, PAGE)
     return JudgedDocuments(
         evaluation=reads.evaluation_heading(evaluation, now),
@@ -619,29 +616,31 @@ def qrels(
     as `published` does.
     """
     evaluation, scoring_set = _published_set(session, actor, campaign_slug, slug, now)
+    return _file(session, actor, evaluation, scoring_set, now, file)[1]
+
+
+def _file(
+    session: Session,
+    actor: Actor,
+    evaluation: Evaluation,
+    scoring_set: ScoringSet | None,
+    now: datetime,
+    file: JudgmentFile,
+) -> tuple[dict[str, list[tuple[Any, ...]]], str]:
+    """Of each query that the reader knows of, in their order, the other columns of its lines; and the file."""
     own = reads.of_subset(evaluation.id, subset_seen(actor, evaluation, now))
-    known = session.scalars(sa.select(Query.external_id).where(*own)).all()
-    return _text(known, scoring_set, _rows_of(session, scoring_set, file))
-
-
-def _rows_of(session: Session, scoring_set: ScoringSet | None, file: JudgmentFile) -> dict[str, list[Sequence[Any]]]:
-    """Query -> the other columns of each of its lines, in the order of the file."""
-    by_query = defaultdict[str, list[Sequence[Any]]](list)
-    for query, *columns in rows_of_table(session, TABLES[file], scoring_set.revision_id) if scoring_set else ():
-        whole = columns if file is JudgmentFile.SUBTOPICS else ("0", columns[0], *(columns[1:] or [1]))
-        by_query[query].append(whole)
+    known = session.scalars(sa.select(Query.external_id).where(*own).order_by(Query.position))
+    by_query = {query: list[tuple[Any, ...]]() for query in known}
+    if scoring_set is None:
+        return by_query, ""
+    first = () if file is JudgmentFile.SUBTOPICS else ("0",)
+    for query, *columns in rows_of_table(session, TABLES[file], scoring_set.revision_id, *own):
+        by_query[query].append((*first, *columns, 1)[:3])  # a known document, which has no grade, gets 1
     for rows in by_query.values():
-        rows.sort(key=lambda row: (row[0].encode(), row[1].encode()))
-    return by_query
-
-
-def _text(known: Collection[str], scoring_set: ScoringSet | None, rows: Mapping[str, list[Sequence[Any]]]) -> str:
-    """known: the queries that the reader knows of."""
-    return "".join(
-        f"{query} {of} {document} {grade}\n"
-        for query in query_order(set(known) - set(scoring_set.settings.excluded if scoring_set else ()))
-        for of, document, grade in rows.get(query, ())
-    )
+        rows.sort()
+    counted = query_order(by_query.keys() - {*scoring_set.settings.excluded})
+    lines = (f"{query} {of} {document} {grade}\n" for query in counted for of, document, grade in by_query[query])
+    return by_query, "".join(lines)
 
 
 def _published_set(

@@ -17,7 +17,7 @@ from sqlalchemy.orm import Session
 from leaderboard.access import Actor, locked_to_organise, require_organiser
 from leaderboard.audit.writes import present, record
 from leaderboard.boards.models import Board
-from leaderboard.errors import Conflict, InvalidFields
+from leaderboard.errors import Conflict, InvalidFields, NotFound
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads import find_query, queries_stay
 from leaderboard.evaluations.rules import Split
@@ -92,8 +92,8 @@ def copy_queries(session: Session, actor: Actor, source: Evaluation, target: Eva
 def remove_queries(session: Session, actor: Actor, evaluation: Evaluation, external_ids: Iterable[str]) -> list[Query]:
     """Removes queries that were added by mistake; gives those that are gone. The event of the removal stays.
 
-    Raises Conflict once the evaluation has judgments or submissions, which may rest on them, and NotFound for no such
-    query.
+    Raises Conflict once the evaluation has judgments or submissions, which may rest on them, and InvalidFields
+    for no such query.
     """
     removed = _named(session, actor, evaluation, external_ids)
     if refused := queries_stay(session, evaluation):
@@ -113,7 +113,7 @@ def exclude_queries(
 ) -> list[Query]:
     """Leaves queries out of all means computed from now on; sets that were scored before keep their values.
 
-    One that is excluded already gets the new reason. Raises InvalidFields without a reason, NotFound for no such query.
+    One that is excluded already gets the new reason. Raises InvalidFields without a reason, and for no such query.
     """
     named = _named(session, actor, evaluation, external_ids)
     because = checked_text(because, LONGEST_REASON, "because")
@@ -131,7 +131,7 @@ def exclude_queries(
 
 
 def include_queries(session: Session, actor: Actor, evaluation: Evaluation, external_ids: Iterable[str]) -> list[Query]:
-    """Takes excluded queries back in; gives those that were. Raises NotFound for no such query."""
+    """Takes excluded queries back in; gives those that were. Raises InvalidFields for no such query."""
     excluded = [query for query in _named(session, actor, evaluation, external_ids) if query.excluded_at is not None]
     for query in excluded:
         query.excluded_at, query.excluded_because = None, ""
@@ -158,10 +158,13 @@ def set_split(
 
 def _named(session: Session, actor: Actor, evaluation: Evaluation, external_ids: Iterable[str]) -> list[Query]:
     """Each once, to be changed. The evaluation is locked first, so that the set which is made sees all that others
-    changed.
+    changed. Raises InvalidFields (queries) for no such query.
     """
     evaluation = locked_to_organise(session, actor, evaluation)
-    return [find_query(session, evaluation, external_id) for external_id in dict.fromkeys(external_ids)]
+    try:
+        return [find_query(session, evaluation, external_id) for external_id in dict.fromkeys(external_ids)]
+    except NotFound as error:
+        raise InvalidFields({"queries": [error.message]}) from None
 
 
 ROWS_AT_ONCE = 5000
@@ -210,7 +213,12 @@ def import_judgments(
     )
     session.add(revision)
     session.flush()
-    _insert_rows(session, revision, evaluation, files)
+    ids = reads.query_numbers(session, evaluation)
+    for (table, columns), rows in zip(reads.COLUMNS.items(), files.rows, strict=True):
+        names = "revision_id", "query_id", *(column.key for column in columns)
+        values = (dict(zip(names, (revision.id, ids[query], *row), strict=True)) for query, *row in rows)
+        while batch := list(itertools.islice(values, ROWS_AT_ONCE)):
+            session.execute(sa.insert(table), batch)
     revision.finished_at = present()
     record(session, actor, "import judgments", evaluation, revision=revision.number, **facts)
     if with_set:
@@ -226,15 +234,6 @@ def import_previewed(
     if state and state != reads.revision_state(session, evaluation, source):
         raise Conflict("There is a newer revision than that preview's; look at another before you send this one.")
     return import_judgments(session, actor, evaluation, files, words.note, source)
-
-
-def _insert_rows(session: Session, revision: JudgmentRevision, evaluation: Evaluation, files: JudgmentFiles) -> None:
-    numbers = reads.query_numbers(session, evaluation)
-    for (table, columns), rows in zip(reads.COLUMNS.items(), files.rows, strict=True):
-        names = "revision_id", "query_id", *(column.key for column in columns)
-        values = (dict(zip(names, (revision.id, numbers[query], *row), strict=True)) for query, *row in rows)
-        while batch := list(itertools.islice(values, ROWS_AT_ONCE)):
-            session.execute(sa.insert(table), batch)
 
 
 def rename_source(session: Session, actor: Actor, evaluation: Evaluation, source: str, name: str) -> None:

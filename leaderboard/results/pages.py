@@ -1,7 +1,6 @@
 """Queries of an evaluation, one query, one ranked list, two runs beside each other: as pages and as files."""
 
 from collections.abc import Mapping
-from functools import partial
 from http import HTTPStatus
 
 from flask import Blueprint, Response, g, render_template
@@ -11,9 +10,19 @@ from leaderboard.boards.pages import board_query
 from leaderboard.errors import InvalidFields
 from leaderboard.evaluations.rules import Judging
 from leaderboard.results.reads import queries
-from leaderboard.web import charts, exports
+from leaderboard.web import charts
 from leaderboard.web.context import page_number, read, store
 from leaderboard.web.endpoints import plain
+from leaderboard.web.exports import (
+    Table,
+    column_facts,
+    columns,
+    evaluation_facts,
+    evaluation_table,
+    exported,
+    file_name,
+    table,
+)
 from leaderboard.web.formatting import scale_of
 from leaderboard.web.sentences import comparison_finding
 
@@ -21,15 +30,15 @@ blueprint = Blueprint("results", __name__)
 
 QUERIES_ADDRESS = "/campaigns/<campaign>/<evaluation>/queries"
 
-LIST_COLUMNS = exports.columns(
+LIST_COLUMNS = columns(
     "query=query.external_id", "text=query.text", "description=query.description", "tags",
     "excluded=query.excluded",
     tags=lambda row: " ".join(row.query.tags),
 )  # fmt: skip
-FIGURES = exports.columns(
+FIGURES = columns(
     "relevant=query.relevant", "median", "best", "worst", "best_system",
 )  # fmt: skip
-RESULT_COLUMNS = exports.columns(
+RESULT_COLUMNS = columns(
     "system=entry.system.name", "team=entry.system.team", "kind=entry.system.kind", "submission=entry.submission_id",
     "label=entry.label",
 )  # fmt: skip
@@ -42,12 +51,12 @@ def query_list(campaign: str, evaluation: str) -> ResponseReturnValue:
     return render_template("results/query_list.html", page=page, scale=scale)
 
 
-@exports.exported(blueprint, QUERIES_ADDRESS)
-def query_list_file(campaign: str, evaluation: str) -> exports.Table:
+@exported(blueprint, QUERIES_ADDRESS)
+def query_list_file(campaign: str, evaluation: str) -> Table:
     page = read(queries.query_list, campaign, evaluation, view=board_query())
-    facts = {"measure": exports.column_facts(page.column) if page.column else None, "systems": page.systems}
-    columns = LIST_COLUMNS | (FIGURES if page.details_open else {})
-    return exports.evaluation_table(page.evaluation, "-queries", columns, page.queries, facts)
+    facts = {"measure": column_facts(page.column) if page.column else None, "systems": page.systems}
+    shown = LIST_COLUMNS | (FIGURES if page.details_open else {})
+    return evaluation_table(page.evaluation, "-queries", shown, page.queries, facts)
 
 
 @blueprint.get(f"{QUERIES_ADDRESS}.tsv")
@@ -66,25 +75,21 @@ def query(campaign: str, evaluation: str, query: str) -> ResponseReturnValue:
     return render_template("results/query.html", page=page, scale=scale_of(page.ends), index=index)
 
 
-@exports.exported(blueprint, f"{QUERIES_ADDRESS}/<path:query>")
-def query_file(campaign: str, evaluation: str, query: str) -> exports.Table:
+@exported(blueprint, f"{QUERIES_ADDRESS}/<path:query>")
+def query_file(campaign: str, evaluation: str, query: str) -> Table:
     page = read(queries.query, campaign, evaluation, query, view=board_query())
-    shown = RESULT_COLUMNS | {column.name: partial(_value, index) for index, column in enumerate(page.columns)}
+    values = {column.name: lambda row, at=at: row.values[at] for at, column in enumerate(page.columns)}
     facts = {
         "query": {"id": page.query.external_id, "text": page.query.text, "relevant": page.query.relevant},
-        "measures": [exports.column_facts(column) for column in page.columns],
+        "measures": [column_facts(column) for column in page.columns],
     }
-    ending = f"-query-{exports.file_name(page.query.external_id)}"
-    return exports.evaluation_table(page.evaluation, ending, shown, page.rows, facts)
-
-
-def _value(index: int, row: queries.QueryResult) -> exports.Cell:
-    return row.values[index]
+    ending = f"-query-{file_name(page.query.external_id)}"
+    return evaluation_table(page.evaluation, ending, RESULT_COLUMNS | values, page.rows, facts)
 
 
 LIST_ADDRESS = "/submissions/<int:submission>/queries/<path:query>"
 
-DOCUMENT_COLUMNS = exports.columns(
+DOCUMENT_COLUMNS = columns(
     "rank", "document", "score", "grade", "returned",
 )  # fmt: skip
 
@@ -95,25 +100,25 @@ def ranked_list(submission: int, query: str) -> ResponseReturnValue:
     return render_template("results/ranked_list.html", page=page)
 
 
-@exports.exported(blueprint, LIST_ADDRESS)
-def ranked_list_file(submission: int, query: str) -> exports.Table:
+@exported(blueprint, LIST_ADDRESS)
+def ranked_list_file(submission: int, query: str) -> Table:
     page = read(queries.ranked_list, store(), submission, query, page=None)
     facts = {
-        "evaluation": exports.evaluation_facts(page.evaluation),
+        "evaluation": evaluation_facts(page.evaluation),
         "submission": page.submission_id,
         "judging": (Judging.COMPLETE if page.complete else Judging.POOLED).value,
         "query": {"id": page.query.external_id, "text": page.query.text, "relevant": page.relevant},
         "values": {column.name: value for column, value in zip(page.columns, page.values, strict=True)},
         "missed": [{"document": missed.document, "grade": missed.grade} for missed in page.missed],
     }
-    name = f"submission-{page.submission_id}-query-{exports.file_name(page.query.external_id)}"
-    return exports.table(name, DOCUMENT_COLUMNS, page.lines, facts)
+    name = f"submission-{page.submission_id}-query-{file_name(page.query.external_id)}"
+    return table(name, DOCUMENT_COLUMNS, page.lines, facts)
 
 
 COMPARE_ADDRESS = "/campaigns/<campaign>/<evaluation>/compare"
 RUNS = ("a", "b")
 
-COMPARE_COLUMNS = exports.columns(
+COMPARE_COLUMNS = columns(
     "query=external_id", "counted", "a=first", "b=second", "difference",
 )  # fmt: skip
 
@@ -134,20 +139,20 @@ def compare_runs(campaign: str, evaluation: str) -> ResponseReturnValue:
     return content, HTTPStatus.BAD_REQUEST if wrong else HTTPStatus.OK
 
 
-@exports.exported(blueprint, COMPARE_ADDRESS)
-def compare_runs_file(campaign: str, evaluation: str) -> exports.Table:
+@exported(blueprint, COMPARE_ADDRESS)
+def compare_runs_file(campaign: str, evaluation: str) -> Table:
     """Query by query by the measure that is asked for; the means by all measures, interval and test are facts."""
     page = read(queries.compare, campaign, evaluation, asked=RUNS, view=board_query())
     compared = page.compared
     if compared is None:
-        return exports.evaluation_table(page.evaluation, "-compared", COMPARE_COLUMNS, (), {})
+        return evaluation_table(page.evaluation, "-compared", COMPARE_COLUMNS, (), {})
     runs = compared.first, compared.second
     facts = {
         **{
             name: {"submission": run.submission_id, "system": run.system.name, "team": run.system.team}
             for name, run in zip(RUNS, runs, strict=True)
         },
-        "measure": exports.column_facts(compared.column),
+        "measure": column_facts(compared.column),
         **{name: plain(getattr(compared, name)) for name in ("interval", "test", "effects")},
         "means": [
             {"measure": row.column.name, "a": row.first.mean, "b": row.second.mean, "difference": row.difference}
@@ -155,4 +160,4 @@ def compare_runs_file(campaign: str, evaluation: str) -> exports.Table:
         ],
     }
     ending = f"-compared-{runs[0].submission_id}-{runs[1].submission_id}"
-    return exports.evaluation_table(page.evaluation, ending, COMPARE_COLUMNS, compared.queries, facts)
+    return evaluation_table(page.evaluation, ending, COMPARE_COLUMNS, compared.queries, facts)

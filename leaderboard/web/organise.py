@@ -37,6 +37,9 @@ from leaderboard.web.forms import Declared, refuse_stale, saved, state_of
 from leaderboard.web.security import FORM_TYPES
 from leaderboard.web.sessions import signed_in
 
+Content = TypeVar("Content")
+Page = TypeVar("Page")
+
 
 def require_confirmed(
     session: Session, confirmed: bool, changed: sa.ColumnElement[bool], also: Sequence[str] = ()
@@ -108,6 +111,20 @@ def change_here(
         return answer
 
 
+def read_after(
+    page: Callable[..., Page],
+    campaign: str,
+    evaluation: str,
+    change: Callable[..., Any],
+    *more: Any,
+    confirm: bool = True,
+    **changes: Any,
+) -> Page:
+    """What a read of an evaluation gives once `change_here` has made a change of it."""
+    change_here(campaign, evaluation, change, *more, confirm=confirm, **changes)
+    return read(page, campaign, evaluation)
+
+
 def changed_here(
     page: Callable[[LeaderboardError], ResponseReturnValue],
     said: str | Callable[[Any], str],
@@ -138,8 +155,6 @@ MOST_TEXT = 256 * MIB
 MOST_LINES = 5_000_000
 MOST_QUERIES = 100_000
 
-Content = TypeVar("Content")
-
 
 def limits() -> Limits:
     """How much of such a file is read: what the installation allows, and less than would hold everybody up."""
@@ -148,9 +163,11 @@ def limits() -> Limits:
 
 
 def read_body(read_file: Callable[..., Content], field: str) -> Content:
-    """This request's body as a file. Raises BadInput where it says that it is something else, and InvalidFields for
-    `field`, what a form calls it.
+    """This request's body as a file. Raises NotFound, before any of it is read, for whoever does not organise the
+    campaign of its address, BadInput where it says that it is something else, and InvalidFields for `field`, what a
+    form calls it.
     """
+    here()
     if request.mimetype in FORM_TYPES or request.mimetype.endswith("json"):
         raise BadInput(
             "Send the file itself as the body, with Content-Type: application/octet-stream and not "

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 from leaderboard.access import CONSOLE
 from leaderboard.audit.verify import verify
 from leaderboard.audit.writes import present
-from leaderboard.errors import Conflict, NotAllowed, NotFound
+from leaderboard.errors import Conflict, InvalidFields, NotAllowed
 from leaderboard.evaluations import writes as evaluations
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules import Split
@@ -44,7 +44,7 @@ def test_a_query_that_was_added_by_mistake_is_removed_before_judgments_and_runs_
     own = sa.select(Query).where(Query.evaluation_id == number).order_by(Query.position)
     with world.database.write() as session:
         made = session.get_one(Evaluation, number)
-        with pytest.raises(NotFound, match="no query 'q9'"):
+        with pytest.raises(InvalidFields, match="no query 'q9'"):
             queries.remove_queries(session, CONSOLE, made, ["q9"])
         assert [one.text for one in queries.remove_queries(session, CONSOLE, made, ["wrong"])] == ["text of wrong"]
     assert [(one.external_id, one.position) for one in world.all(own)] == [("q1", 0), ("q2", 1), ("q3", 2)]

@@ -3,28 +3,62 @@
 Two runs of an evaluation beside each other: their means, how sure their difference is, and every query.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard import metrics, statistics
 from leaderboard.access import Actor, Content, may_see, require, subset_seen
-from leaderboard.boards.reads import entries as table
 from leaderboard.boards.reads.board import EVERYTHING, BoardQuery
+from leaderboard.boards.reads.entries import (
+    ROWS,
+    WHOLE,
+    Column,
+    Disclosure,
+    Entry,
+    Figure,
+    Paging,
+    SystemLabel,
+    column,
+    columns_of,
+    disambiguate,
+    load_entries,
+    paged,
+    per_query_columns,
+    pick,
+)
 from leaderboard.boards.reads.ranking import Show, load_standing, show_of, sorted_rows
 from leaderboard.db import snapshot
 from leaderboard.errors import BadInput, InvalidFields, NotFound
-from leaderboard.evaluations import reads as headings
-from leaderboard.evaluations.reads import find_evaluation_and_set, find_query, of_subset
+from leaderboard.evaluations.reads import (
+    EvaluationHeading,
+    JudgedQuery,
+    closed_details,
+    evaluation_heading,
+    find_evaluation_and_set,
+    find_query,
+    of_subset,
+    queries_of_subset,
+)
 from leaderboard.evaluations.rules import Judging, ScoringSettings, Subset
 from leaderboard.frozen import frozen
 from leaderboard.judgments.models import Judgment, Query
+from leaderboard.judgments.reads import rows_of_table
 from leaderboard.metrics import Floats
 from leaderboard.numbers import read_whole
-from leaderboard.results.reads import run as result_run
+from leaderboard.results.reads.run import (
+    QuerySpread,
+    columns_over,
+    less,
+    load_slices,
+    load_vectors,
+    spread_of,
+    value_in,
+)
 from leaderboard.scoring import ReturnedBy, returned, returned_by
 from leaderboard.store import RunStore
 from leaderboard.submissions.reads.status import find_scored, label_of
@@ -64,17 +98,17 @@ class QueryListPage:
     """texts_open: whether texts and tags may be seen; details_open: whether values may; systems: how many these are
     taken over; queries: those of this page."""
 
-    evaluation: headings.EvaluationHeading
+    evaluation: EvaluationHeading
     texts_open: bool
     details_open: bool
     closed_because: str
-    columns: tuple[table.Column, ...]
-    column: table.Column | None
+    columns: tuple[Column, ...]
+    column: Column | None
     systems: int
     sort: str
     tag: str
     queries: tuple[QuerySummary, ...]
-    paging: table.Paging
+    paging: Paging
 
     @property
     def as_file(self) -> str:
@@ -89,7 +123,7 @@ class QueryListPage:
 class QueryResult:
     """One system on one query: its values, in the columns' order."""
 
-    entry: table.Entry
+    entry: Entry
     values: tuple[float | None, ...]
 
 
@@ -97,15 +131,15 @@ class QueryResult:
 class QueryPage:
     """rows: those of this page; ends: the lowest and the highest value of the column that all are sorted by."""
 
-    evaluation: headings.EvaluationHeading
+    evaluation: EvaluationHeading
     query: QueryHeading
-    columns: tuple[table.Column, ...]
-    column: table.Column
+    columns: tuple[Column, ...]
+    column: Column
     show: Show
     sort: str
     rows: tuple[QueryResult, ...]
     ends: tuple[float, ...]
-    paging: table.Paging
+    paging: Paging
     previous: str | None
     next: str | None
 
@@ -128,16 +162,16 @@ def query_list(
     rows: Sequence[QuerySummary] = [
         QuerySummary(query_heading(query, None, texts), None, None, None, "") for query in queries
     ]
-    columns: tuple[table.Column, ...] = ()
+    columns: tuple[Column, ...] = ()
     by, systems = None, 0
     if scoring_set is not None and details:
-        columns = table.per_query_columns(scoring_set)
-        by = table.pick(columns, view.measure)
+        columns = per_query_columns(scoring_set)
+        by = pick(columns, view.measure)
         entries = load_standing(session, actor, evaluation, now, by)
-        vectors = result_run.load_vectors(session, [entry.scoring_id for entry in entries], [by.name], subset)
+        vectors = load_vectors(session, [entry.scoring_id for entry in entries], [by.name], subset)
         with_values = [entry for entry in entries if entry.scoring_id in vectors]
-        spread = result_run.spread_of([vectors[entry.scoring_id][by.name] for entry in with_values], by)
-        called = table.disambiguate(entry.system for entry in with_values)
+        spread = spread_of([vectors[entry.scoring_id][by.name] for entry in with_values], by)
+        called = disambiguate(entry.system for entry in with_values)
         names = [called[entry.system.id] for entry in with_values]
         relevant = relevant_documents(session, scoring_set)
         systems = len(entries)
@@ -150,12 +184,12 @@ def query_list(
                 "relevant": (replace(by, direction="higher"), lambda row: row.query.relevant or 0),
             },
         )
-    shown, paging = table.paged(rows, view.page, PAGE)
+    shown, paging = paged(rows, view.page, PAGE)
     return QueryListPage(
-        evaluation=headings.evaluation_heading(evaluation, now),
+        evaluation=evaluation_heading(evaluation, now),
         texts_open=texts,
         details_open=by is not None,
-        closed_because="" if details else headings.closed_details(evaluation),
+        closed_because="" if details else closed_details(evaluation),
         columns=columns,
         column=by,
         systems=systems,
@@ -180,29 +214,26 @@ def query(
     Raises NotFound for no such query, NotAllowed while single queries may not be seen.
     """
     evaluation, scoring_set = find_evaluation_and_set(session, actor, campaign_slug, slug)
-    require(may_see(actor, evaluation, Content.DETAILS, now), headings.closed_details(evaluation))
+    require(may_see(actor, evaluation, Content.DETAILS, now), closed_details(evaluation))
     subset = subset_seen(actor, evaluation, now)
     row = find_query(session, evaluation, external_id, subset)
     if scoring_set is None:
         raise NotFound(f"nothing is known of query {external_id} yet")
-    columns = table.per_query_columns(scoring_set)
+    columns = per_query_columns(scoring_set)
     show = show_of(view.show, evaluation.campaign.run_choice)
-    by = table.pick(columns, view.sort.removeprefix("-"))
-    entries = load_standing(session, actor, evaluation, now, table.column(scoring_set.primary_measure), show)
+    by = pick(columns, view.sort.removeprefix("-"))
+    entries = load_standing(session, actor, evaluation, now, column(scoring_set.primary_measure), show)
     entries.sort(key=lambda entry: (entry.system.name.casefold(), entry.submission_id))
     scorings = [entry.scoring_id for entry in entries]
-    sorted_by = result_run.load_slices(session, scorings, [by.name], subset, row.position)
+    sorted_by = load_slices(session, scorings, [by.name], subset, row.position)
     ends = [value for value in sorted_by.values() if value is not None]
     entries = by.sort(entries, lambda entry: sorted_by.get((entry.scoring_id, by.name)), view.sort.startswith("-"))
-    shown, paging = table.paged(entries, view.page if len(entries) > table.WHOLE else None, table.ROWS)
+    shown, paging = paged(entries, view.page if len(entries) > WHOLE else None, ROWS)
     names = [each.name for each in columns]
-    values = sorted_by | result_run.load_slices(
-        session, [entry.scoring_id for entry in shown], names, subset, row.position
-    )
-    relevant = relevant_documents(session, scoring_set, row.id).get(row.id, 0)
-    previous, following = neighbours(session, row, subset)
+    values = sorted_by | load_slices(session, [entry.scoring_id for entry in shown], names, subset, row.position)
+    relevant = relevant_documents(session, scoring_set, Judgment.query_id == row.id).get(row.id, 0)
     return QueryPage(
-        evaluation=headings.evaluation_heading(evaluation, now),
+        evaluation=evaluation_heading(evaluation, now),
         query=query_heading(row, relevant, may_see(actor, evaluation, Content.TEXTS, now)),
         columns=columns,
         column=by,
@@ -213,40 +244,34 @@ def query(
         ),
         ends=(min(ends), max(ends)) if ends else (),
         paging=paging,
-        previous=previous,
-        next=following,
+        **neighbours(session, row, subset),
     )
 
 
-def _summary(heading: QueryHeading, spread: result_run.QuerySpread, names: Sequence[str]) -> QuerySummary:
+def _summary(heading: QueryHeading, spread: QuerySpread, names: Sequence[str]) -> QuerySummary:
     """names: of the systems that the spread is over."""
     at = heading.position
-    median, best, worst = (result_run.value_in(values, at) for values in (spread.median, spread.best, spread.worst))
+    median, best, worst = (value_in(values, at) for values in (spread.median, spread.best, spread.worst))
     return QuerySummary(heading, median, best, worst, "" if best is None else names[spread.first[at]])
 
 
-def relevant_documents(session: Session, scoring_set: ScoringSet, query_id: int | None = None) -> dict[int, int]:
-    """Query id -> documents judged relevant at the set's level; queries without any are absent."""
-    statement = (
-        sa.select(Judgment.query_id, sa.func.count())
-        .where(
-            Judgment.revision_id == scoring_set.revision_id,
-            Judgment.grade >= scoring_set.settings.relevance_level,
-        )
-        .group_by(Judgment.query_id)
-    )
-    if query_id is not None:
-        statement = statement.where(Judgment.query_id == query_id)
-    return dict(session.execute(statement).all())
+def relevant_documents(session: Session, scoring_set: ScoringSet, *which: sa.ColumnElement[bool]) -> dict[int, int]:
+    """Query id -> documents judged relevant at the set's level; queries without any are absent.
+
+    which  conditions on Judgment
+    """
+    own = Judgment.revision_id == scoring_set.revision_id, Judgment.grade >= scoring_set.settings.relevance_level
+    counts = sa.select(Judgment.query_id, sa.func.count()).where(*own, *which).group_by(Judgment.query_id)
+    return dict(session.execute(counts).all())
 
 
-def neighbours(session: Session, query: Query, subset: Subset) -> tuple[str | None, str | None]:
-    """The external ids of the queries of the subset before and after, in the evaluation's order."""
-    of_evaluation = sa.select(Query.external_id).where(*of_subset(query.evaluation_id, subset))
-    before = of_evaluation.where(Query.position < query.position).order_by(Query.position.desc()).limit(1)
-    after = of_evaluation.where(Query.position > query.position).order_by(Query.position).limit(1)
-    previous, following = session.execute(sa.select(before.scalar_subquery(), after.scalar_subquery())).one()
-    return previous, following
+def neighbours(session: Session, query: Query, subset: Subset) -> Mapping[Any, Any]:
+    """`previous` and `next`: the external ids of the subset's queries around it, in the evaluation's order, or None."""
+    own = sa.select(Query.external_id).where(*of_subset(query.evaluation_id, subset)).limit(1)
+    before = own.where(Query.position < query.position).order_by(Query.position.desc())
+    after = own.where(Query.position > query.position).order_by(Query.position)
+    both = before.scalar_subquery().label("previous"), after.scalar_subquery().label("next")
+    return session.execute(sa.select(*both)).mappings().one()
 
 
 def query_heading(query: Query, relevant: int | None, texts: bool) -> QueryHeading:
@@ -296,16 +321,16 @@ class RankedListPage:
     """
 
     submission_id: int
-    system: table.SystemLabel
+    system: SystemLabel
     label: str
-    evaluation: headings.EvaluationHeading
+    evaluation: EvaluationHeading
     query: QueryHeading
-    columns: tuple[table.Column, ...]
+    columns: tuple[Column, ...]
     values: tuple[float | None, ...]
     threshold: float | None
     returned_by: ReturnedBy
     lines: tuple[ListedDocument, ...]
-    paging: table.Paging
+    paging: Paging
     retrieved: int
     returned: int
     found: int
@@ -334,11 +359,11 @@ def ranked_list(
     scored = find_scored(session, actor, submission_id, now)
     run, scoring, scoring_set, subset = scored.run, scored.scoring, scored.scoring_set, scored.subset
     evaluation = run.evaluation
-    require(scored.details, headings.closed_details(evaluation))
+    require(scored.details, closed_details(evaluation))
     query = find_query(session, evaluation, external_id, subset)
     level = scoring_set.settings.relevance_level
-    judged = Judgment.revision_id == scoring_set.revision_id, Judgment.query_id == query.id
-    grades = dict(session.execute(sa.select(Judgment.document, Judgment.grade).where(*judged)).all())
+    judged = rows_of_table(session, Judgment, scoring_set.revision_id, Query.id == query.id)
+    grades = {document: grade for _, document, grade in judged}
     relevant = {document: grade for document, grade in grades.items() if grade >= level}
     compat = scoring_set.settings.compat
     listed = store.ranked_list(run.id, compat, query.position)
@@ -350,16 +375,15 @@ def ranked_list(
     ]
     judgments = may_see(actor, evaluation, Content.JUDGMENTS, now, run.team_id)
     missed = sorted((relevant[document], document) for document in relevant.keys() - {*listed.documents})
-    columns = table.per_query_columns(scoring_set)
-    values = result_run.load_slices(session, [scoring.id], [column.name for column in columns], subset, query.position)
-    shown, paging = table.paged(lines, page, DOCUMENTS)
+    columns = per_query_columns(scoring_set)
+    values = load_slices(session, [scoring.id], [column.name for column in columns], subset, query.position)
+    shown, paging = paged(lines, page, DOCUMENTS)
     complete = scoring_set.settings.judging is Judging.COMPLETE
-    previous, following = neighbours(session, query, subset)
     return RankedListPage(
         submission_id=run.id,
         system=label_of(session, actor, run, now),
         label=run.label if scored.named else "",
-        evaluation=headings.evaluation_heading(evaluation, now),
+        evaluation=evaluation_heading(evaluation, now),
         query=query_heading(query, len(relevant), may_see(actor, evaluation, Content.TEXTS, now)),
         columns=columns,
         values=tuple(values.get((scoring.id, column.name)) for column in columns),
@@ -375,12 +399,11 @@ def ranked_list(
         relevant=len(relevant),
         judgments_open=judgments,
         missed=tuple(MissedDocument(document, grade) for grade, document in reversed(missed)) if judgments else (),
-        previous=previous,
-        next=following,
+        **neighbours(session, query, subset),
     )
 
 
-Pair = tuple[metrics.Columns, metrics.Columns]
+Pair = tuple[metrics.Columns, metrics.Columns]  # what a measure is aggregated from, of both runs
 
 DRAWN = 2_000_000  # queries drawn for an interval at most: it is worked out while the page is awaited
 
@@ -398,9 +421,9 @@ class MeasureBeside:
     """Both means by a measure. difference: first − second; effects: on how many queries which of them is better, None
     for a measure that has no values on single queries."""
 
-    column: table.Column
-    first: table.Figure
-    second: table.Figure
+    column: Column
+    first: Figure
+    second: Figure
     difference: float | None
     effects: statistics.Effects | None
 
@@ -432,25 +455,25 @@ class Compared:
     queries, shown  all of them as sorted, and those of this page
     """
 
-    first: table.Entry
-    second: table.Entry
+    first: Entry
+    second: Entry
     names: tuple[str, str]
     measures: tuple[MeasureBeside, ...]
-    column: table.Column
+    column: Column
     interval: statistics.Interval | None
     test: statistics.PairedTest | None
     effects: statistics.Effects | None
     sort: str
     queries: tuple[ComparedQuery, ...]
     shown: tuple[ComparedQuery, ...]
-    paging: table.Paging
+    paging: Paging
 
 
 @frozen
 class ComparePage:
     """runs: those that can be chosen, by name; compared: None until two are. first: the one that is chosen already."""
 
-    evaluation: headings.EvaluationHeading
+    evaluation: EvaluationHeading
     runs: tuple[RunToCompare, ...]
     first: int | None
     compared: Compared | None
@@ -473,19 +496,18 @@ def compare(
     for one run twice, NotFound for a run that is on no board of this evaluation.
     """
     evaluation, scoring_set = find_evaluation_and_set(session, actor, campaign_slug, slug)
-    require(may_see(actor, evaluation, Content.DETAILS, now), headings.closed_details(evaluation))
-    asked = {name: _number(name, text) for name, text in (("a", a), ("b", b)) if text}
-    wanted = list(asked.values())
+    require(may_see(actor, evaluation, Content.DETAILS, now), closed_details(evaluation))
+    wanted = [_number(name, text) for name, text in (("a", a), ("b", b)) if text]
     if len(wanted) > len(set(wanted)):
         raise InvalidFields({"b": ["the same run twice: choose another one"]})
-    own: dict[int, table.Entry] = {}
+    own: dict[int, Entry] = {}
     runs: tuple[RunToCompare, ...] = ()
     if scoring_set is not None:
-        disclosure = table.Disclosure(actor, evaluation, scoring_set, now)
+        disclosure = Disclosure(actor, evaluation, scoring_set, now)
         if wanted:
-            loaded = table.load_entries(session, [disclosure], scoring_set.settings.measures, runs=wanted)
+            loaded = load_entries(session, [disclosure], scoring_set.settings.measures, runs=wanted)
             own = {entry.submission_id: entry for entry in loaded if not entry.off_board}
-        standing = load_standing(session, actor, evaluation, now, table.column(scoring_set.primary_measure))
+        standing = load_standing(session, actor, evaluation, now, column(scoring_set.primary_measure))
         runs = _runs(standing, list(own.values()))
     if lost := [number for number in wanted if number not in own]:
         raise NotFound(f"submission {lost[0]} is on no board of {evaluation.title}")
@@ -493,7 +515,7 @@ def compare(
     if len(wanted) == 2:
         texts = may_see(actor, evaluation, Content.TEXTS, now)
         compared = _compared(session, disclosure, [own[number] for number in wanted], texts, view)
-    return ComparePage(headings.evaluation_heading(evaluation, now), runs, wanted[0] if wanted else None, compared)
+    return ComparePage(evaluation_heading(evaluation, now), runs, wanted[0] if wanted else None, compared)
 
 
 def _number(name: str, text: str) -> int:
@@ -503,10 +525,10 @@ def _number(name: str, text: str) -> int:
         raise BadInput(f"{name}={text}: give the number of a run, as its page's address has it") from None
 
 
-def _runs(standing: Sequence[table.Entry], chosen: Sequence[table.Entry]) -> tuple[RunToCompare, ...]:
+def _runs(standing: Sequence[Entry], chosen: Sequence[Entry]) -> tuple[RunToCompare, ...]:
     """The runs that stand, and those that the address names, by the names of their systems."""
     entries = {entry.submission_id: entry for entry in (*standing, *chosen)}
-    called = table.disambiguate(entry.system for entry in entries.values())
+    called = disambiguate(entry.system for entry in entries.values())
     stands = {entry.system_id: entry.submission_id for entry in standing if not entry.late}
     named = [
         RunToCompare(
@@ -518,17 +540,23 @@ def _runs(standing: Sequence[table.Entry], chosen: Sequence[table.Entry]) -> tup
 
 
 def _compared(
-    session: Session, disclosure: table.Disclosure, entries: Sequence[table.Entry], texts: bool, view: BoardQuery
+    session: Session, disclosure: Disclosure, entries: Sequence[Entry], texts: bool, view: BoardQuery
 ) -> Compared:
-    settings, columns = disclosure.scoring_set.settings, table.columns_of(disclosure.scoring_set.settings)
-    chosen = table.pick(table.per_query_columns(disclosure.scoring_set), view.measure)
-    known = headings.queries_of_subset(session, disclosure.scoring_set, Subset.ALL, texts)
+    settings, columns = disclosure.scoring_set.settings, columns_of(disclosure.scoring_set.settings)
+    chosen = pick(per_query_columns(disclosure.scoring_set), view.measure)
+    known = queries_of_subset(session, disclosure.scoring_set, Subset.ALL, texts)
     scorings = [entry.scoring_id for entry in entries]
-    vectors = result_run.load_vectors(session, scorings, [*settings.measures, *settings.kept], disclosure.subset)
+    vectors = load_vectors(session, scorings, [*settings.measures, *settings.kept], disclosure.subset)
     positions = {query.external_id: query.position for query in known if query.position < settings.queries}
     order = [positions[query] for query in metrics.query_order(positions)]
     values = [vectors.get(each, {}) for each in scorings]
-    pairs = {each.name: _pair(each.name, settings, values, order) for each in columns}
+    pairs, measures = dict[str, Pair | None](), []
+    for each in columns:
+        mine, theirs = (columns_over(metrics.parse(each.name), own, order, settings) for own in values)
+        pairs[each.name] = pair = None if mine is None or theirs is None else (mine, theirs)
+        first, second = (entry.figure(each.name) for entry in entries)
+        difference = less(first.mean, second.mean)
+        measures.append(MeasureBeside(each, first, second, difference, _effects(each, pair)))
     interval = test = None
     if pair := pairs[chosen.name]:
         measure, own = metrics.parse(chosen.name), _contributions(chosen, pair)
@@ -541,7 +569,7 @@ def _compared(
         resamples = statistics.affordable_resamples(len(own[0]), DRAWN)
         test = statistics.randomisation_test(*own, resamples=resamples)
     shown_queries = [query for query in known if not disclosure.subset.leaves_out(query.split)]
-    rows = _compared_queries(shown_queries, settings, *(own.get(chosen.name) for own in values))
+    rows = _compared_queries(shown_queries, settings, [own.get(chosen.name) for own in values])
     ordered = sorted_rows(
         rows,
         view.sort,
@@ -551,15 +579,15 @@ def _compared(
             "difference": (chosen, lambda row: row.difference),
         },
     )
-    shown, paging = table.paged(ordered, view.page, PAGE)
-    called = table.disambiguate(entry.system for entry in entries)
+    shown, paging = paged(ordered, view.page, PAGE)
+    called = disambiguate(entry.system for entry in entries)
     same = entries[0].system_id == entries[1].system_id
     names = [entry.name if same else called[entry.system.id] for entry in entries]
     return Compared(
         first=entries[0],
         second=entries[1],
         names=(names[0], names[1]),
-        measures=tuple(_beside(each, entries, pairs[each.name]) for each in columns),
+        measures=tuple(measures),
         column=chosen,
         interval=interval,
         test=test,
@@ -571,39 +599,27 @@ def _compared(
     )
 
 
-def _pair(
-    name: str, settings: ScoringSettings, values: Sequence[dict[str, Floats]], order: Sequence[int]
-) -> Pair | None:
-    """What the measure is aggregated from, of both runs, in the order in which values are added up."""
-    mine, theirs = (result_run.columns_over(metrics.parse(name), own, order, settings) for own in values)
-    return None if mine is None or theirs is None else (mine, theirs)
-
-
-def _effects(by: table.Column, pair: Pair | None) -> statistics.Effects | None:
+def _effects(by: Column, pair: Pair | None) -> statistics.Effects | None:
     if pair is None or by.direction == "none":
         return None
     return statistics.effect_sizes(*_contributions(by, pair), lower_is_better=by.direction == "lower")
 
 
-def _contributions(by: table.Column, pair: Pair) -> list[Floats]:
+def _contributions(by: Column, pair: Pair) -> list[Floats]:
     """What each query adds to the means of the two, over the queries where both have a value."""
     aggregation = metrics.parse(by.name).family.aggregation
     return [statistics.contributions(own, aggregation) for own in statistics.common(*pair)]
 
 
-def _beside(by: table.Column, entries: Sequence[table.Entry], pair: Pair | None) -> MeasureBeside:
-    first, second = (entry.figure(by.name) for entry in entries)
-    return MeasureBeside(by, first, second, result_run.less(first.mean, second.mean), _effects(by, pair))
-
-
 def _compared_queries(
-    known: Sequence[headings.JudgedQuery], settings: ScoringSettings, first: Floats | None, second: Floats | None
+    known: Sequence[JudgedQuery], settings: ScoringSettings, values: Sequence[Floats | None]
 ) -> tuple[ComparedQuery, ...]:
+    """values: of both runs."""
     rows = []
     for query in known:
-        mine, theirs = (result_run.value_in(values, query.position) for values in (first, second))
+        mine, theirs = (value_in(own, query.position) for own in values)
         judged = query.best_grade is not None or settings.judging is Judging.COMPLETE
         counted = not query.excluded and judged and not (mine is None and theirs is None)
-        more = {"counted": counted, "first": mine, "second": theirs, "difference": result_run.less(mine, theirs)}
-        rows.append(snapshot(ComparedQuery, query, tags=tuple(query.tags), **more))
+        more = {"counted": counted, "first": mine, "second": theirs, "difference": less(mine, theirs)}
+        rows.append(snapshot(ComparedQuery, query, **more))
     return tuple(rows)

@@ -4,9 +4,8 @@ its file and the judgments."""
 
 import shlex
 from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
-from functools import partial
 from itertools import compress
 from typing import Any
 
@@ -16,10 +15,29 @@ from sqlalchemy.orm import Session
 
 from leaderboard import metrics
 from leaderboard.access import Actor, Content, may_see
-from leaderboard.boards.reads import entries as table
+from leaderboard.boards.reads.entries import (
+    NO_FIGURE,
+    Column,
+    Disclosure,
+    Entry,
+    Figure,
+    Paging,
+    SystemLabel,
+    paged,
+    per_query_columns,
+    pick,
+)
 from leaderboard.boards.reads.ranking import load_standing, ranks, sorted_rows
 from leaderboard.db import snapshot, value_at
-from leaderboard.evaluations import reads as headings
+from leaderboard.evaluations.reads import (
+    EvaluationHeading,
+    Terms,
+    closed_details,
+    evaluation_heading,
+    judged_queries,
+    queries_of_subset,
+    terms_of,
+)
 from leaderboard.evaluations.rules import Judging, NoRelevant, ScoringSettings, Subset
 from leaderboard.frozen import frozen
 from leaderboard.metrics import Columns, Floats, Ints, Measure
@@ -27,7 +45,7 @@ from leaderboard.metrics.families.detection import AQWV, MQWV, columns_from_valu
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.reads.selection import holders_against
 from leaderboard.submissions.reads.status import ScoredSubmission, find_scored, label_of
-from leaderboard.worker.models import Score, Scoring, ScoringSet
+from leaderboard.worker.models import Score, Scoring
 
 
 @frozen
@@ -100,16 +118,16 @@ def columns_over(
 
 def figure_over(
     measure: Measure, vectors: dict[str, Floats], positions: Sequence[int], settings: ScoringSettings
-) -> table.Figure:
+) -> Figure:
     """One run's figure over some of the queries, aggregated as the measure does it; arguments as of `columns_over`."""
     columns = columns_over(measure, vectors, positions, settings)
     if columns is None or not len(positions):
-        return table.NO_FIGURE
+        return NO_FIGURE
     mean = measure.aggregate(columns)
-    return table.Figure(None if np.isnan(mean) else float(mean), count=int(np.count_nonzero(~np.isnan(columns[-1]))))
+    return Figure(None if np.isnan(mean) else float(mean), count=int(np.count_nonzero(~np.isnan(columns[-1]))))
 
 
-def spread_of(vectors: Sequence[Floats], column: table.Column) -> QuerySpread:
+def spread_of(vectors: Sequence[Floats], column: Column) -> QuerySpread:
     """The spread over systems, given each system's float64[positions]."""
     rows = np.vstack(vectors or [np.empty(0)])
     sign = -1.0 if column.direction == "lower" else 1.0
@@ -189,7 +207,7 @@ class ThresholdCost:
     """
 
     name: str
-    figure: table.Figure | None
+    figure: Figure | None
 
 
 @frozen
@@ -211,31 +229,28 @@ class SubmissionResults:
     """
 
     id: int
-    evaluation: headings.EvaluationHeading
-    system: table.SystemLabel
-    terms: headings.Terms
-    columns: tuple[table.Column, ...]
-    value_columns: tuple[table.Column, ...]
-    figures: tuple[table.Figure, ...]
+    evaluation: EvaluationHeading
+    system: SystemLabel
+    terms: Terms
+    columns: tuple[Column, ...]
+    value_columns: tuple[Column, ...]
+    figures: tuple[Figure, ...]
     threshold_costs: tuple[ThresholdCost, ...]
     rank: int | None
     ranked: int
     details_open: bool
     details_closed_because: str
-    column: table.Column
+    column: Column
     sort: str
     queries: tuple[QueryValues, ...]
     shown: tuple[QueryValues, ...]
-    paging: table.Paging
+    paging: Paging
     missing: tuple[str, ...]
     nothing_relevant: tuple[str, ...] | None
     not_judged: tuple[str, ...] | None
-    standing: table.Entry | None
+    standing: Entry | None
     empty_because: str
     compared_with: int
-
-
-Order = tuple[table.Column, Callable[[QueryValues], float | None]]
 
 
 def results(
@@ -254,11 +269,12 @@ def results(
     scored = find_scored(session, actor, submission_id, now)
     run, scoring, scoring_set = scored.run, scored.scoring, scored.scoring_set
     evaluation, details = run.evaluation, scored.details
-    held = headings.terms_of(session, actor, [(evaluation, scoring_set)], now, run.team_id)[evaluation.id]
-    value_columns = table.per_query_columns(scoring_set)
-    column = table.pick(value_columns, measure)
-    scores = _scores(session, scored)
-    disclosure, own = table.Disclosure(actor, evaluation, scoring_set, now), actor.is_in(run.team_id)
+    held = terms_of(session, actor, [(evaluation, scoring_set)], now, run.team_id)[evaluation.id]
+    value_columns = per_query_columns(scoring_set)
+    column = pick(value_columns, measure)
+    of_run = sa.select(Score).where(Score.scoring_id == scoring.id, Score.subset == scored.subset)
+    scores = {score.measure: score for score in session.scalars(of_run.options(sa.orm.undefer(Score.values)))}
+    disclosure, own = Disclosure(actor, evaluation, scoring_set, now), actor.is_in(run.team_id)
     on_board = load_standing(session, actor, evaluation, now, held.primary)
     standing = next((entry for entry in on_board if (entry.system_id, entry.late) == (run.system_id, run.late)), None)
     others = on_board if disclosure.sees(Content.RESULTS, own=False) else []
@@ -267,30 +283,34 @@ def results(
     if details:
         texts = may_see(actor, evaluation, Content.TEXTS, now)
         rows = _values(session, scored, scores, column, [entry.scoring_id for entry in others], texts)
-    queries = sorted_rows(rows, sort or "", _orders(value_columns, column))
-    shown, paging = table.paged(queries, page, PAGE)
+    orders = {each.name: (each, lambda row, at=at: row.values[at]) for at, each in enumerate(value_columns)}
+    by_difference = column, lambda row: less(orders[column.name][1](row), row.median)
+    queries = sorted_rows(rows, sort or "", {**orders, "difference": by_difference})
+    shown, paging = paged(queries, page, PAGE)
     missing = tuple(scoring_set.settings.counted(scoring.missing, scored.subset))
-    judged = [query for query in missing if query not in scoring.unjudged]
+    judged = judged_queries(session, scoring_set) if details else ()
+    level = scoring_set.settings.relevance_level
+    barren = {query.external_id for query in judged if (query.best_grade or 0) < level}.difference(scoring.unjudged)
     return SubmissionResults(
         id=run.id,
-        evaluation=headings.evaluation_heading(evaluation, now),
+        evaluation=evaluation_heading(evaluation, now),
         system=label_of(session, actor, run, now),
         terms=held,
         columns=held.columns,
         value_columns=value_columns,
-        figures=_figures(scored, scores, held.columns, disclosure, own),
+        figures=_figures(run, scores, held.columns, disclosure, own),
         threshold_costs=_threshold_costs(scoring, scores, held, disclosure, own),
         rank=places.get(run.id),
         ranked=len(places),
         details_open=details,
-        details_closed_because="" if details else headings.closed_details(evaluation),
+        details_closed_because="" if details else closed_details(evaluation),
         column=column,
         sort=sort or "",
         queries=queries,
         shown=shown,
         paging=paging,
         missing=missing,
-        nothing_relevant=_nothing_relevant(session, scoring_set, judged) if details else None,
+        nothing_relevant=tuple(query for query in missing if query in barren) if details else None,
         not_judged=tuple(query for query in missing if query in scoring.unjudged) if details else None,
         standing=standing,
         empty_because="" if standing else _why_empty(session, run),
@@ -299,40 +319,33 @@ def results(
 
 
 def _figures(
-    scored: ScoredSubmission,
+    run: Submission,
     scores: Mapping[str, Score],
-    columns: Sequence[table.Column],
-    disclosure: table.Disclosure,
+    columns: Sequence[Column],
+    disclosure: Disclosure,
     own: bool,
-) -> tuple[table.Figure, ...]:
+) -> tuple[Figure, ...]:
     """One for each column; none of a run that was taken off the boards and holds no place."""
-    run = scored.run
-    shown = scores if run.holds_place or (run.withdrawn_at is None and run.ruling is None) else {}
+    shown = scores if run.holds_place or not (run.withdrawn_at or run.ruling) else {}
     return tuple(
         disclosure.figure(each.name, own, score.mean, score.low, score.high, score.count)
         if (score := shown.get(each.name))
-        else table.NO_FIGURE
+        else NO_FIGURE
         for each in columns
     )
 
 
 def _why_empty(session: Session, run: Submission) -> str:
     """What became of the run that stood for the run's system, of those that hold their place though they are gone."""
-    rulings = {holder.ruling is not None for holder in holders_against(session, run)}
-    words = {False: "was withdrawn after closing", True: "was taken off by the organisers"}
-    return " or ".join(words[ruled] for ruled in sorted(rulings))
-
-
-def _scores(session: Session, scored: ScoredSubmission) -> dict[str, Score]:
-    """Measure -> the run's score, with its values on each query where those are seen."""
-    statement = sa.select(Score).where(Score.scoring_id == scored.scoring.id, Score.subset == scored.subset)
-    if scored.details:
-        statement = statement.options(sa.orm.undefer(Score.values))
-    return {score.measure: score for score in session.scalars(statement)}
+    ways = {
+        "was taken off by the organisers" if holder.ruling else "was withdrawn after closing"
+        for holder in holders_against(session, run)
+    }
+    return " or ".join(sorted(ways))
 
 
 def _threshold_costs(
-    scoring: Scoring, scores: Mapping[str, Score], held: headings.Terms, disclosure: table.Disclosure, own: bool
+    scoring: Scoring, scores: Mapping[str, Score], held: Terms, disclosure: Disclosure, own: bool
 ) -> tuple[ThresholdCost, ...]:
     shown = {metrics.parse(column.name): column.name for column in held.columns}
     costs = []
@@ -351,50 +364,31 @@ def _threshold_costs(
     return tuple(costs)
 
 
-def _nothing_relevant(session: Session, scoring_set: ScoringSet, queries: Collection[str]) -> tuple[str, ...]:
-    """Those of the queries, by external id, for which no document is judged relevant."""
-    level = scoring_set.settings.relevance_level
-    grades = {query.external_id: query.best_grade for query in headings.judged_queries(session, scoring_set)}
-    return tuple(query for query in queries if (best := grades[query]) is None or best < level)
-
-
 def _values(
     session: Session,
     scored: ScoredSubmission,
     scores: Mapping[str, Score],
-    column: table.Column,
+    column: Column,
     others: Sequence[int],
     texts: bool,
 ) -> tuple[QueryValues, ...]:
     """others: the scorings that the medians by `column` are over; texts: whether texts of queries are seen"""
     vectors = load_vectors(session, others, [column.name], scored.subset)
     medians = spread_of([own[column.name] for own in vectors.values()], column).median
-    columns = table.per_query_columns(scored.scoring_set)
+    columns = per_query_columns(scored.scoring_set)
     own = [scores[each.name].values if each.name in scores else None for each in columns]
     missing, unjudged = set(scored.scoring.missing), set(scored.scoring.unjudged)
     return tuple(
         snapshot(
             QueryValues,
             query,
-            tags=tuple(query.tags),
             missing=query.external_id in missing,
             counted=not query.excluded and query.external_id not in unjudged,
             values=tuple(value_in(values, query.position) for values in own),
             median=value_in(medians, query.position),
         )
-        for query in headings.queries_of_subset(session, scored.scoring_set, scored.subset, texts)
+        for query in queries_of_subset(session, scored.scoring_set, scored.subset, texts)
     )
-
-
-def _orders(columns: Sequence[table.Column], column: table.Column) -> dict[str, Order]:
-    """What the queries are sorted by: a measure, or the difference to the median of the page's."""
-    at = columns.index(column)
-    by = {each.name: (each, partial(_value, index)) for index, each in enumerate(columns)}
-    return {**by, "difference": (column, lambda row: less(row.values[at], row.median))}
-
-
-def _value(index: int, row: QueryValues) -> float | None:
-    return row.values[index]
 
 
 @frozen
@@ -444,7 +438,7 @@ def receipt(session: Session, actor: Actor, submission_id: int, now: datetime) -
     scored = find_scored(session, actor, submission_id, now)
     run, scoring, scoring_set, subset = scored.run, scored.scoring, scored.scoring_set, scored.subset
     evaluation = run.evaluation
-    settings = headings.terms_of(session, actor, [(evaluation, scoring_set)], now, run.team_id)[evaluation.id].settings
+    settings = terms_of(session, actor, [(evaluation, scoring_set)], now, run.team_id)[evaluation.id].settings
     inside = actor.answers_for(run.team_id, evaluation.campaign_id)
     from_judgments = any(map(takes_highest_grade, settings.scored))
     command = no_command = ""
@@ -456,7 +450,7 @@ def receipt(session: Session, actor: Actor, submission_id: int, now: datetime) -
     elif from_judgments and subset is Subset.SHOWN:
         no_command = "A measure takes the highest grade of all judgments, those of hidden queries too."
     else:
-        known = headings.queries_of_subset(session, scoring_set, subset, texts=False)
+        known = queries_of_subset(session, scoring_set, subset, texts=False)
         in_set = [query.external_id for query in known if query.position < settings.queries]
         counted = set(settings.counted(in_set, subset))
         excluded = [query.external_id for query in known if query.external_id not in counted]
