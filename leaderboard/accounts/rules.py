@@ -1,9 +1,13 @@
 """How a token that somebody holds (a session's, an invitation's) is kept: as its hash, and nowhere as itself.
 
-What an API token may be used for."""
+How long a log-in lasts, and what an API token may be used for.
+"""
 
 import hashlib
+from datetime import timedelta
 from enum import StrEnum
+
+SESSION_LASTS = timedelta(days=14)  # after the last visit
 
 
 def token_hash(token: str) -> str:

@@ -28,7 +28,7 @@ from leaderboard.access import Actor, actor_of, require
 from leaderboard.accounts.models import ApiToken, BrowserSession, Identity, User
 from leaderboard.accounts.rate_limits import KnownBrowser, count_log_in, forgive
 from leaderboard.accounts.reads import is_live, needed_by, tokens_of
-from leaderboard.accounts.rules import Scope, token_hash
+from leaderboard.accounts.rules import SESSION_LASTS, Scope, token_hash
 from leaderboard.audit.writes import assign, present, record
 from leaderboard.campaigns.models import Campaign, CampaignOrganiser
 from leaderboard.db import Database, add_or_refuse, exists, locked, missing
@@ -121,7 +121,6 @@ def _words(text: str) -> list[str]:
     return [text, re.sub(r"\W+", "", text), *re.findall(r"\w{3,}", text)]
 
 
-SESSION_LASTS = timedelta(days=14)  # after the last visit
 SEEN_EVERY = timedelta(hours=1)  # a visit is noted no more often than this: reading a page should write nothing
 
 

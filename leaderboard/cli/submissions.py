@@ -151,7 +151,7 @@ def find_baseline(session: Session, team: Team, name: str) -> System | None:
     return system
 
 
-def _send(client: Client, evaluation: Place, runs: Sequence[Path], wait: float, fields: Mapping[str, Any]) -> int:
+def _send(client: Client, evaluation: Place, files: Sequence[Path], wait: float, fields: Mapping[str, Any]) -> int:
     """Sends the runs one after the other, waits for all of them and prints their means or what is wrong with them.
 
     fields  those of `Client.submit`
@@ -161,22 +161,22 @@ def _send(client: Client, evaluation: Place, runs: Sequence[Path], wait: float, 
     """
     sent: list[tuple[Path, int]] = []
     statuses = [SUBMITTED]
-    for position, path in enumerate(runs):
+    for position, file in enumerate(files):
         try:
-            with counting_bar(path.stat().st_size, "Sending") as bar:
-                run = client.submit(str(evaluation), path, tell=bar, **fields)
+            with counting_bar(file.stat().st_size, "Sending") as bar:
+                run = client.submit(str(evaluation), file, tell=bar, **fields)
         except errors.LeaderboardError as error:
-            statuses.append(_say_refused(path, error))
+            statuses.append(_say_refused(file, error))
             status = getattr(error, "http_status", error.status)  # the server's, or what it would be
             if isinstance(error, errors.Unavailable) or status in OF_ALL or _is_asked(error):
-                if unsent := runs[position + 1 :]:
+                if unsent := files[position + 1 :]:
                     click.echo(f"not sent either: {named([*map(str, unsent)])}", err=True)
                 break
         else:
             if fields["new_system"]:  # it is made; the next run is another one of it
                 fields = {**fields, "system": run["system"]["slug"], "new_system": None}
-            sent.append((path, run["id"]))
-            click.echo(f"{path}: submission {run['id']}, SHA-256 {run['receipt']}")
+            sent.append((file, run["id"]))
+            click.echo(f"{file}: submission {run['id']}, SHA-256 {run['receipt']}")
     return max([*statuses, *_outcomes(client, sent, wait)])
 
 
@@ -185,15 +185,15 @@ def _is_asked(error: errors.LeaderboardError) -> bool:
     return any(name.startswith(("answer-", "agreement-")) for name in error.fields)
 
 
-def _say_refused(path: Path, error: errors.LeaderboardError) -> int:
+def _say_refused(file: Path, error: errors.LeaderboardError) -> int:
     """Says on stderr why a run is not taken; the exit status that this makes."""
     if error.fields.keys() == {"confirm"}:
-        lines = [f"{path}: not submitted, because this is most likely a slip:"]
+        lines = [f"{file}: not submitted, because this is most likely a slip:"]
         lines += [f"  {warning}" for warning in [*error.fields["confirm"], "If it is meant so, give --confirm."]]
     elif error.fields.keys() == {"run"}:
-        lines = [*(f"{path}: {problem}" for problem in error.fields["run"]), f"{path}: not submitted"]
+        lines = [*(f"{file}: {problem}" for problem in error.fields["run"]), f"{file}: not submitted"]
     else:
-        lines = [f"{path}: not taken: {error.message}"]
+        lines = [f"{file}: not taken: {error.message}"]
     if _is_asked(error):
         lines.append(
             "what is asked goes with --answer KEY=VALUE (answer-KEY) and --agree KEY=VERSION (agreement-KEY), once you "

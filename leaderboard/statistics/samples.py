@@ -26,8 +26,8 @@ from leaderboard.metrics.measure import Measure
 from leaderboard.metrics.ranking import Setting
 from leaderboard.metrics.segments import Bools, Floats
 
-CONFIDENCE = 0.95
-ALPHA = 0.05  # 1 − CONFIDENCE
+ALPHA = 0.05
+CONFIDENCE = 1 - ALPHA
 RESAMPLES = 10_000
 LEAST_RESAMPLES = 1_000  # where many queries would make more take too long
 SEED = 1  # any fixed number will do: it is shown beside every figure that depends on it

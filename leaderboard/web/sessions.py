@@ -16,7 +16,7 @@ from leaderboard.accounts import writes as credentials
 from leaderboard.accounts.models import User
 from leaderboard.accounts.rate_limits import KnownBrowser
 from leaderboard.accounts.reads import OpenSession, open_session
-from leaderboard.accounts.rules import token_hash
+from leaderboard.accounts.rules import SESSION_LASTS, token_hash
 from leaderboard.frozen import frozen
 from leaderboard.web.context import config, now, reading, signer, writing
 from leaderboard.web.page_cache import A_YEAR
@@ -71,7 +71,7 @@ def init_app(app: Flask) -> None:
     """Lets requests know who is signed in."""
     # Without its context processor, which would look the reader up for the page, too, that says the database is away.
     manager.init_app(app, add_context_processor=False)
-    app.config["PERMANENT_SESSION_LIFETIME"] = credentials.SESSION_LASTS
+    app.config["PERMANENT_SESSION_LIFETIME"] = SESSION_LASTS
     app.jinja_env.globals["current_user"] = current_user
 
 

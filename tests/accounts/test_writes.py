@@ -14,6 +14,7 @@ from leaderboard.accounts import writes as people
 from leaderboard.accounts.models import Attempt, BrowserSession, User
 from leaderboard.accounts.rate_limits import KnownBrowser
 from leaderboard.accounts.reads import open_session
+from leaderboard.accounts.rules import SESSION_LASTS
 from leaderboard.audit.models import Event
 from leaderboard.config import folder
 from leaderboard.db import Database
@@ -234,12 +235,12 @@ def test_a_session_ends_by_itself_two_weeks_after_the_last_visit_and_is_swept(da
             found = open_session(session, token, NOW)
             assert found is not None
             act(session, found.id, visit)
-        assert open_session(session, left, NOW + people.SESSION_LASTS - dt.timedelta(seconds=1)) is not None
-        assert open_session(session, left, NOW + people.SESSION_LASTS) is None
-        assert open_session(session, visited, NOW + people.SESSION_LASTS) is not None
+        assert open_session(session, left, NOW + SESSION_LASTS - dt.timedelta(seconds=1)) is not None
+        assert open_session(session, left, NOW + SESSION_LASTS) is None
+        assert open_session(session, visited, NOW + SESSION_LASTS) is not None
         assert open_session(session, ended, visit) is None
     with database.write() as session:
-        people.start_session(session, ada, NOW + people.SESSION_LASTS)
+        people.start_session(session, ada, NOW + SESSION_LASTS)
         assert len(session.scalars(sa.select(BrowserSession)).all()) == 2  # the visited one, the new one
 
 
