@@ -43,7 +43,6 @@ NewForm, SettingsForm, CloneForm = map(declared, MODELS)
 @organised
 def new(campaign: str) -> ResponseReturnValue:
     form = NewForm()
-
     return _answer(form, lambda: _made(campaign, "", evaluations.create_evaluation, **form.sent()))
 
 
@@ -63,10 +62,7 @@ def clone(campaign: str, evaluation: str) -> ResponseReturnValue:
     with reading() as session:
         proposed = evaluations.next_year(session, evaluation_here(session))
     form = _filled(CloneForm, {**page.values, **proposed, "draft": True, "with_queries": False})
-
-    def make() -> tuple[str, str]:
-        return _made(campaign, evaluation, evaluations.clone_evaluation, **form.sent())
-
+    make = partial(_made, campaign, evaluation, evaluations.clone_evaluation, **form.sent())
     return _answer(form, make, page, cloned=True)
 
 
@@ -100,15 +96,10 @@ def _answer(
     """The page; or what saving it answers, unless the button was used that only shows the dates in UTC."""
     values = {name: form.text(name) for name in ("time_zone", *evaluations.DATES)}
     dates, wrong = checked_partly(inputs.EvaluationChanges, values)
-    moments = {name: getattr(dates, name) for name in evaluations.DATES}
-    in_utc = {name: moment_in_words(moment) for name, moment in moments.items() if moment}
-    more = {"page": page, "cloned": cloned, "in_utc": in_utc, "zones": time_zones.zone_names()}
-
-    def shown(error: LeaderboardError | None = None) -> ResponseReturnValue:
-        return form_page(PAGE, form, error, **more)
-
+    in_utc = {name: moment_in_words(moment) for name in evaluations.DATES if (moment := getattr(dates, name))}
+    shown = partial(form_page, PAGE, form, page=page, cloned=cloned, in_utc=in_utc, zones=time_zones.zone_names())
     if form.is_submitted() and request.form.get("do") == "dates":
-        return shown(InvalidFields(wrong)) if wrong else render_template(PAGE, form=form, **more)
+        return shown(InvalidFields(wrong)) if wrong else render_template(PAGE, form=form, **shown.keywords)
     return saved(change, shown) if form.is_submitted() else shown()
 
 
@@ -215,10 +206,9 @@ def copy(**_: str) -> ResponseReturnValue:
 def _page(error: LeaderboardError | None = None, **sent: Form) -> ResponseReturnValue:
     """The page: its forms empty but for the one that was sent, and those of the field and the agreement to change."""
     page = read(organised_form, g.room.campaign, g.room.evaluation)
-    keys = request.args.get("field"), request.args.get("agreement")
-    field = next((row.field for row in page.fields if row.field.key == keys[0]), None)
-    agreement = next((row for row in page.agreements if row.key == keys[1]), None)
-    values = field.as_json() | {"choices": "\n".join(field.choices)} if field is not None else {}
+    field = {row.field.key: row.field for row in page.fields}.get(request.args.get("field", ""))
+    agreement = {row.key: row for row in page.agreements}.get(request.args.get("agreement", ""))
+    values = field.as_json() | {"choices": "\n".join(field.choices)} if field else {}
     rules = {name: as_text(getattr(page.rules, name)) for name in inputs.FileRuleChanges.model_fields}
     forms: dict[str, Form] = {
         "field": FieldForm(formdata=None, data=values),

@@ -17,7 +17,6 @@ What an evaluation still lacks before it can open, and before its runs can be sc
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import closing
 from dataclasses import replace
 from datetime import datetime
 from enum import StrEnum
@@ -45,9 +44,23 @@ from leaderboard.campaigns.models import Campaign, CampaignTeam
 from leaderboard.campaigns.rules import Visibility, is_beta_of, is_known
 from leaderboard.db import exists, missing, read_so_far, snapshot
 from leaderboard.errors import NotFound
-from leaderboard.evaluations import rules
 from leaderboard.evaluations.models import Acceptance, Agreement, CollectionList, Evaluation
-from leaderboard.evaluations.rules import FormField, Opening, Phase, ScoringSettings, ShownTo, Split, Subset, phase_of
+from leaderboard.evaluations.rules import (
+    FormField,
+    Judging,
+    Opening,
+    Phase,
+    ScoringSettings,
+    ShownTo,
+    Split,
+    Subset,
+    answers_of,
+    closed_from,
+    lacks,
+    phase_of,
+    said_by,
+    said_to,
+)
 from leaderboard.formats import FileRules
 from leaderboard.frozen import frozen
 from leaderboard.judgments.models import Judgment, JudgmentRevision, KnownDocument, Query, SubtopicJudgment
@@ -100,7 +113,7 @@ def find_evaluation_and_set(
         .options(sa.orm.contains_eager(Evaluation.campaign), sa.orm.contains_eager(ScoringSet.revision))
         .where(Campaign.slug == campaign_slug, Evaluation.slug == slug, known_evaluations(actor))
     ).one_or_none()
-    if row is None:
+    if not row:
         campaign = find_campaign(session, actor, campaign_slug)
         shown = sa.true() if actor.may_organise(campaign.id) else Evaluation.draft.is_(False)
         own = Evaluation.campaign_id == campaign.id
@@ -147,12 +160,9 @@ CLOSED_AGAIN = "closed_again"  # the fact of an event: what of these everybody c
 def of_what_there_is(session: Session, evaluation: Evaluation, opened: Collection[str]) -> frozenset[str]:
     """Those of what `open_to_all` names that the evaluation has something of: nothing opens with no runs."""
     of_content: dict[str, Any] = {"texts": Query, "hidden_queries": Query, "judgments": JudgmentRevision}
-
-    def is_there(name: str) -> bool:
-        hidden = [Query.split == Split.HIDDEN] if name == "hidden_queries" else []
-        return exists(session, of_content.get(name, Submission).evaluation_id == evaluation.id, *hidden)
-
-    return frozenset(filter(is_there, opened))
+    narrowed = {"hidden_queries": [Query.split == Split.HIDDEN]}
+    rows = {name: of_content.get(name, Submission).evaluation_id == evaluation.id for name in opened}
+    return frozenset(name for name, own in rows.items() if exists(session, own, *narrowed.get(name, [])))
 
 
 def closed_again(session: Session, evaluation: Evaluation, before: Collection[str], now: datetime) -> dict[str, Any]:
@@ -167,8 +177,7 @@ def closed_again(session: Session, evaluation: Evaluation, before: Collection[st
 def once_revealed(session: Session, evaluation: Evaluation) -> frozenset[str]:
     """What of `REVEALING` everybody could read until a change of the evaluation took it back, by the audit trail."""
     of_it = (Event.subject == "evaluation", Event.subject_id == evaluation.id, Event.action == "change")
-    with closing(stored_events(session, *of_it)) as events:
-        facts = [stored.event.facts for stored in events if stored.event is not None]
+    facts = [stored.event.facts for stored in stored_events(session, *of_it) if stored.event]
     return REVEALING.intersection(name for own in facts for name in own.get(CLOSED_AGAIN, ()))
 
 
@@ -188,12 +197,19 @@ def fields_used(session: Session, evaluation: Evaluation) -> tuple[Counter[str],
     """
     fields, answered, keeping = form_fields(evaluation), Counter[str](), set[str]()
     closed = [field for field in fields if field.header and field.shown_to is not ShownTo.EVERYONE]
-    runs = with_current_scoring(sa.select(Submission.answers, Submission.said, Scoring.facts, Scoring.state))
-    for answers, of_file, facts, state in session.execute(runs.where(Submission.evaluation_id == evaluation.id)):
-        said = rules.said_by(facts or {}, of_file)
-        answered.update(field.key for field in rules.answers_of(fields, answers, said))
+    for answers, said, state in _answers(session, evaluation):
+        answered.update(field.key for field in answers_of(fields, answers, said))
         keeping |= {field.key for field in closed if state not in WAS_READ or any(map(field.covers, said))}
     return answered, keeping
+
+
+def _answers(
+    session: Session, evaluation: Evaluation, *which: sa.ColumnElement[bool]
+) -> Iterator[tuple[dict[str, Any], dict[str, str], State | None]]:
+    """Of each run its answers, its own metadata and its state. which: conditions on Submission."""
+    runs = with_current_scoring(sa.select(Submission.answers, Submission.said, Scoring.facts, Scoring.state))
+    for answers, said, facts, state in session.execute(runs.where(Submission.evaluation_id == evaluation.id, *which)):
+        yield answers, said_by(facts or {}, said), state
 
 
 def file_rules(evaluation: Evaluation) -> FileRules:
@@ -210,7 +226,7 @@ def standing_agreements(session: Session, evaluation_id: int) -> dict[str, Agree
     """The last version of each agreement that was not ended, by its key, in the order of these."""
     own = sa.select(Agreement).where(Agreement.evaluation_id == evaluation_id)
     last = {version.key: version for version in session.scalars(own.order_by(Agreement.key, Agreement.version))}
-    return {key: agreement for key, agreement in last.items() if agreement.ended_at is None}
+    return {key: agreement for key, agreement in last.items() if not agreement.ended_at}
 
 
 @frozen
@@ -286,7 +302,7 @@ class EvaluationHeading:
     """What a page shows of its evaluation.
 
     results, details  when they open to the public; each page's own fields say whether this reader sees them
-    rules.closed_from       the end of the grace after closing: when what closing opens is open
+    closed_from       the end of the grace after closing: when what closing opens is open
     """
 
     id: int
@@ -377,14 +393,14 @@ def evaluation_heading(evaluation: Evaluation, now: datetime) -> EvaluationHeadi
         evaluation,
         campaign=campaign_heading(evaluation.campaign),
         phase=phase_of(evaluation, now),
-        closed_from=rules.closed_from(evaluation),
+        closed_from=closed_from(evaluation),
     )
 
 
 def closed_details(evaluation: Evaluation) -> str:
     """Why single queries can't be seen, and from when."""
-    closed, words = rules.closed_from(evaluation), "the organisers keep them to themselves"
-    if closed is not None and Opening.NEVER not in (evaluation.details, evaluation.results):
+    closed, words = closed_from(evaluation), "the organisers keep them to themselves"
+    if closed and Opening.NEVER not in (evaluation.details, evaluation.results):
         words = f"they open when the evaluation closes, {moment_in_words(closed)}"
     return f"Single queries would give the judgments away; {words}."
 
@@ -456,18 +472,15 @@ def queries_of_subset(session: Session, scoring_set: ScoringSet, subset: Subset,
 
 def _counts(settings: ScoringSettings, subset: Subset, judged: Sequence[JudgedQuery] | None) -> dict[str, Any]:
     """The counts of queries. judged: None for a reader who may not know which are."""
-    hidden = settings.hidden if subset is Subset.SHOWN else ()
-    excluded, size = len({*settings.excluded} - {*hidden}), settings.size(subset)
-    counts: dict[str, Any] = {"queries": size + excluded, "counted": size, "nothing_relevant": 0}
-    counts |= {"excluded": excluded, "unjudged": None}
+    size = settings.size(subset)
+    queries = settings.queries - (len(settings.hidden) if subset is Subset.SHOWN else 0)
+    counts = {"queries": queries, "counted": size, "nothing_relevant": 0, "excluded": queries - size, "unjudged": None}
     if judged is not None:
-        left_out = {*settings.excluded, *hidden}
-        grades = [
-            query.best_grade
-            for query in judged
-            if query.external_id not in left_out
-            and (query.best_grade is not None or settings.judging is rules.Judging.COMPLETE)
-        ]
+        best, is_complete = (
+            {query.external_id: query.best_grade for query in judged},
+            settings.judging is Judging.COMPLETE,
+        )
+        grades = [best[query] for query in settings.counted(best, subset) if is_complete or best[query] is not None]
         barren = sum((grade or 0) < settings.relevance_level for grade in grades)
         counts |= {"counted": len(grades), "nothing_relevant": barren, "unjudged": size - len(grades)}
     return counts
@@ -620,7 +633,7 @@ def _places(session: Session, actor: Actor, evaluation: Evaluation, now: datetim
     """Without ranks, and of the reader's teams only, while the board is closed to them; None where that follows from
     means which they do not see."""
     current = standing_set(session, evaluation.id, evaluation.official_source)
-    if current is None:
+    if not current:
         return {}
     by, disclosure = column(current.primary_measure), Disclosure(actor, evaluation, current, now)
     choice, rank, selected = evaluation.campaign.run_choice, dict[int, int](), list[ScoredRun]()
@@ -645,25 +658,19 @@ def _moved(title: str, places: Sequence[Places | None], *, always: bool) -> Iter
     )
     if None in places:
         yield f"{title}: which run stands follows from means that you do not see yet."
-    elif not any(rank for _, rank in (*before.values(), *after.values())) and other_runs:
+    elif other_runs and not moved:
         yield f"{title}: another run is shown for {len(other_runs):,} of {systems}."
-    elif moved or other_runs or (always and both):
+    elif moved or (always and both):
         yield f"{title}: {len(moved):,} of {systems} change rank; another run is shown for {len(other_runs):,}."
 
 
 def _answers_shown(session: Session, before: _State, after: _State) -> Iterator[str]:
     """How many answers, and entries of runs' own metadata, were for their team and the organisers only."""
-    rows = session.execute(
-        with_current_scoring(sa.select(Submission.answers, Submission.said, Scoring.facts)).where(
-            Submission.evaluation_id == after.evaluation.id,
-            Submission.withdrawn_at.is_(None),
-            sa.or_(Scoring.state.is_(None), Scoring.state != State.REJECTED),
-        )
+    opened = sum(
+        len(_for_everyone(after.fields, answers, said) - _for_everyone(before.fields, answers, said))
+        for answers, said, state in _answers(session, after.evaluation, Submission.withdrawn_at.is_(None))
+        if state is not State.REJECTED
     )
-    opened = 0
-    for answers, said, facts in rows:
-        run = answers, rules.said_by(facts or {}, said)
-        opened += len(_for_everyone(after.fields, *run) - _for_everyone(before.fields, *run))
     if opened:
         yield f"{after.evaluation.title}: {counted(opened, 'answer')} shown to more readers, for good."
 
@@ -672,7 +679,7 @@ def _for_everyone(fields: tuple[FormField, ...], answers: Any, said: dict[str, s
     """What everyone who sees whose run it is sees of its answers and its metadata: ("answer" or "file", its key)."""
     everyone = [field for field in fields if field.shown_to is ShownTo.EVERYONE]
     read = {key for key in said if any(field.reads(key) for field in everyone)}
-    of_file = {("file", key) for key in read | rules.said_to(fields, said, {ShownTo.EVERYONE}).keys()}
+    of_file = {("file", key) for key in read | said_to(fields, said, {ShownTo.EVERYONE}).keys()}
     return of_file | {("answer", field.key) for field in everyone if field.key in answers}
 
 
@@ -723,10 +730,10 @@ def readiness(session: Session, actor: Actor, campaign_slug: str, slug: str, now
 def left_to_do(session: Session, actor: Actor, campaign_slug: str, now: datetime) -> dict[str, int]:
     """Evaluation -> how many points are to do, of those that have not closed and of drafts. Raises NotFound."""
     campaign = organised_campaign(session, actor, campaign_slug)
-    evaluations = session.scalars(sa.select(Evaluation).where(Evaluation.campaign_id == campaign.id)).all()
+    own = sa.select(Evaluation).where(Evaluation.campaign_id == campaign.id)
     return {
         evaluation.slug: sum(point.urgency is TO_DO for point in _points(session, evaluation, now))
-        for evaluation in evaluations
+        for evaluation in session.scalars(own).all()
         if evaluation.draft or phase_of(evaluation, now) is not Phase.CLOSED
     }
 
@@ -766,7 +773,7 @@ def _of_all(count: int, queries: Sequence[Any]) -> str:
 
 
 def _judgments(session: Session, evaluation: Evaluation, revision: JudgmentRevision | None) -> Points:
-    if revision is None:
+    if not revision:
         yield TO_DO, "There are no judgments yet. Runs are taken, and scored once there are."
         return
     grades = session.scalars(
@@ -776,7 +783,7 @@ def _judgments(session: Session, evaluation: Evaluation, revision: JudgmentRevis
         .where(Query.evaluation_id == evaluation.id, Query.excluded_at.is_(None))
         .group_by(Query.id)
     ).all()
-    unjudged = grades.count(None) if evaluation.judging is rules.Judging.POOLED else 0
+    unjudged = grades.count(None) if evaluation.judging is Judging.POOLED else 0
     barren = sum((grade or 0) < evaluation.relevance_level for grade in grades) - unjudged
     if unjudged:
         yield LOOK, f"{_of_all(unjudged, grades)} without judgments: left out of all means."
@@ -787,15 +794,14 @@ def _judgments(session: Session, evaluation: Evaluation, revision: JudgmentRevis
 
 def _measures(session: Session, evaluation: Evaluation, revision: JudgmentRevision | None) -> Points:
     known, subtopics = (  # before there are judgments, they may come with them
-        revision is None or exists(session, table.revision_id == revision.id)
-        for table in (KnownDocument, SubtopicJudgment)
+        not revision or exists(session, table.revision_id == revision.id) for table in (KnownDocument, SubtopicJudgment)
     )
     has = {"documents": evaluation.documents, "beta": evaluation.campaign.beta, "known": known, "subtopics": subtopics}
-    lacking = {name: rules.lacks(metrics.parse(name), **has) for name in campaign_measures(evaluation.campaign)}
+    lacking = {name: lacks(metrics.parse(name), **has) for name in campaign_measures(evaluation.campaign)}
     for need, mend in MENDS.items():
         if names := [name for name, needs in lacking.items() if need in needs]:
             yield TO_DO, f"{', '.join(names)} {'need' if names[1:] else 'needs'} {NEEDED[need]}.", mend
-    if revision is not None and current_set(session, evaluation.id) is None:
+    if revision and not current_set(session, evaluation.id):
         yield TO_DO, "No run can be scored with these settings.", Mend.JUDGMENTS
     yield DONE, "Every measure has what it needs."
 
@@ -806,9 +812,9 @@ def _dates(session: Session, evaluation: Evaluation, now: datetime) -> Points:
     runs, imported = session.execute(counts.where(Submission.evaluation_id == evaluation.id)).one()
     waiting = [name for name in ("results", "details", "texts") if getattr(evaluation, name) is Opening.CLOSED]
     start, end = (moment and moment_in_words(moment) for moment in (evaluation.opens_at, evaluation.closes_at))
-    if end is None and 0 < runs == imported:
+    if not end and 0 < runs == imported:
         yield TO_DO, "Its runs were brought in, and it takes new ones without end: give it the dates that it had."
-    elif end is None and waiting:
+    elif waiting and not end:
         yield LOOK, f"It never closes, so what is to open when it closes stays closed: {', '.join(waiting)}."
     elif not takes_runs and not runs:
         yield TO_DO, f"It closed on {end}. No run ever came: give it dates to come."
@@ -837,11 +843,11 @@ def _openings(evaluation: Evaluation, now: datetime) -> Points:
     until, closes = evaluation.anonymous_until, evaluation.closes_at
     if phase_of(evaluation, now) is not Phase.CLOSED and evaluation.details is Opening.ALWAYS:
         yield LOOK, "Results by query are public while runs are taken: they reveal the judgments."
-    if evaluation.judgments_published and closes is None:
+    if evaluation.judgments_published and not closes:
         yield LOOK, "The judgments are published when it has closed, and it never closes: give it a closing date."
     if evaluation.texts is Opening.NEVER:
         yield LOOK, "Texts of queries are never public: give them to participants in another way."
-    if until is not None and closes is not None and until < closes:
+    if until and closes and until < closes:
         yield LOOK, f"Names of teams are shown from {moment_in_words(until)} on, before it closes."
     board = {Opening.NEVER: "to organisers only", Opening.CLOSED: "to all once it has closed"}
     yield DONE, f"The board is shown {board.get(evaluation.results, 'to all')}."
@@ -865,7 +871,7 @@ def _document_list(session: Session, evaluation: Evaluation, revision: JudgmentR
     has, rejected = f"The list of documents has {counted(listed, 'document')}", "Runs that name others are rejected."
     if documents not in (None, listed):
         yield TO_DO, f"{has}, and the collection {documents:,} (N_total). {rejected}"
-    if documents is None and revision is not None:
+    if revision and not documents:
         different = sa.select(sa.func.count(sa.distinct(Judgment.document)))
         if (judged := session.scalar(different.where(Judgment.revision_id == revision.id)) or 0) > listed:
             yield TO_DO, f"{has}, and {judged:,} are judged. {rejected}"

@@ -15,17 +15,17 @@ is no longer asked rather than removed.
 """
 
 import hashlib
-import itertools
 import json
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, Literal, Protocol
 
 from leaderboard.errors import InvalidFields
+from leaderboard.frozen import frozen
 from leaderboard.metrics import Measure, Setting, parse
 from leaderboard.metrics.measure import NEEDED, Need
 from leaderboard.moments import exact_moment_in_words, moment_in_words
@@ -62,19 +62,17 @@ class Dates(Protocol):
 
 def closed_from(evaluation: Dates) -> datetime | None:
     """The end of the grace, from which on the evaluation is closed to everything; None when it never closes."""
-    if evaluation.closes_at is None:
-        return None
-    return evaluation.closes_at + timedelta(seconds=evaluation.grace_seconds)
+    return evaluation.closes_at and evaluation.closes_at + timedelta(seconds=evaluation.grace_seconds)
 
 
 def phase_of(evaluation: Dates, now: datetime) -> Phase:
     """It is open from `opens_at`, in its grace from `closes_at` and closed from `closed_from` on, each included."""
     end = closed_from(evaluation)
-    if end is not None and end <= now:
+    if end and end <= now:
         return Phase.CLOSED
-    if evaluation.closes_at is not None and evaluation.closes_at <= now:
+    if evaluation.closes_at and evaluation.closes_at <= now:
         return Phase.GRACE
-    if evaluation.opens_at is not None and now < evaluation.opens_at:
+    if evaluation.opens_at and now < evaluation.opens_at:
         return Phase.UPCOMING
     return Phase.OPEN
 
@@ -90,7 +88,7 @@ def is_late(evaluation: Dates, begun_at: datetime, received_at: datetime) -> boo
 
 def refusal(evaluation: Dates, begun_at: datetime, received_at: datetime) -> str | None:
     """Why a run of a request begun then, whose last byte came then, is not taken, in words; None when it is taken."""
-    if phase_of(evaluation, begun_at) is Phase.UPCOMING and evaluation.opens_at is not None:
+    if phase_of(evaluation, begun_at) is Phase.UPCOMING and evaluation.opens_at:
         return f"{evaluation.title} takes runs from {moment_in_words(evaluation.opens_at)} on."
     if evaluation.closes_at is None or evaluation.late_allowed or not is_late(evaluation, begun_at, received_at):
         return None
@@ -168,11 +166,11 @@ def lacks(measure: Measure, **has: object) -> tuple[Need, ...]:
 
     has  of the keys of NEEDED those that are asked about: what there is, None or False for nothing
     """
-    there = {need: value is not None and value is not False for need, value in has.items()}
-    return tuple(need for need in NEEDED if need in measure.needs and not there.get(need, True))
+    absent = {need for need, value in has.items() if value is None or value is False}
+    return tuple(need for need in NEEDED if need in absent and need in measure.needs)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ScoringSettings:
     """Every setting of a campaign and an evaluation that changes a figure, as a scoring set freezes them.
 
@@ -260,13 +258,11 @@ MOST_EXACT = 2**53  # from here on a number has no digits of its own for each wh
 LONGEST_ANSWER = 1000  # characters
 MOST_CHOICES = 50
 # What forms, programs and commands call the parts of every submission: a field of one of these names would be another.
-RESERVED = frozenset(
-    {
-        "agree", "agreement", "agreements", "answer", "answers", "beside", "confirm", "designation", "evaluation",
-        "file", "kept", "label", "new_system", "notes", "run", "stand", "system", "system_name", "team", "threshold",
-        "version", "yes",
-    }
-)  # fmt: skip
+RESERVED = {
+    "agree", "agreement", "agreements", "answer", "answers", "beside", "confirm", "designation", "evaluation", "file",
+    "kept", "label", "new_system", "notes", "run", "stand", "system", "system_name", "team", "threshold", "version",
+    "yes",
+}  # fmt: skip
 KEY = re.compile(r"[a-z][a-z0-9_-]{0,39}")
 # Where the text of an agreement stands, which a form asks beside its fields.
 WHERE_READ = "its text is on the page where runs are submitted, and among the API's `agreements` at …/submitting"
@@ -293,7 +289,7 @@ class ShownTo(StrEnum):
         return "shown to your team and the organisers only"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class FormField:
     """One field.
 
@@ -385,8 +381,7 @@ def checked_answers(
             if answer is not None:
                 answers[field.key] = answer
             elif not _is_in_file(field, said or {}) and field.required and complete:
-                or_file = f"; or say {field.header} in the run's own metadata" if field.header else ""
-                raise ValueError(f"{field.label} is lacking, which every run here needs: {field.how}{or_file}")
+                raise ValueError(_lacking(field))
         except ValueError as error:
             wrong.setdefault(form_name(field.key), []).append(str(error))
     if wrong:
@@ -398,15 +393,19 @@ def answers_in_file(fields: Sequence[FormField], said: Mapping[str, str]) -> tup
     """What is wrong with the answers in a run's own metadata, a sentence each, as `checked_answers` refuses it where
     nothing else is given; and which it lacks that every run needs, also a sentence each.
     """
-    refused: list[tuple[str, ...]] = []
-    for complete in (False, True):
+    wrong, lacking = [], []
+    for field in fields:
         try:
-            checked_answers([field for field in fields if field.header], {}, said, complete=complete)
-            refused.append(())
-        except InvalidFields as error:
-            refused.append(tuple(itertools.chain(*error.fields.values())))
-    wrong, all_refused = refused
-    return wrong, tuple(words for words in all_refused if words not in wrong)
+            if field.asked and field.header and not _is_in_file(field, said) and field.required:
+                lacking.append(_lacking(field))
+        except ValueError as error:
+            wrong.append(str(error))
+    return tuple(wrong), tuple(lacking)
+
+
+def _lacking(field: FormField) -> str:
+    or_file = f"; or say {field.header} in the run's own metadata" if field.header else ""
+    return f"{field.label} is lacking, which every run here needs: {field.how}{or_file}"
 
 
 def _checked(field: FormField, value: Any) -> Answer | None:

@@ -64,7 +64,7 @@ def create_evaluation(
     Raises InvalidFields with everything that is wrong, by the names of the settings.
     """
     require_organiser(actor, campaign.id)
-    if campaign.archived_at is not None:
+    if campaign.archived_at:
         raise Conflict(f"{campaign.title} is archived: take it out of the archive first.")
     wrong = Gathered()
     with wrong:
@@ -140,7 +140,7 @@ def set_field(session: Session, actor: Actor, evaluation: Evaluation, values: Ma
     others = [own for own in fields.values() if own.key != after.key and own.asked and after.asked]
     if alike := [own.key for own in others if own.label.casefold() == after.label.casefold()]:
         wrong["label"] = [f"{alike[0]!r} has this label; take another one"]
-    if before is None and len(fields) >= MOST_FIELDS:
+    if not before and len(fields) >= MOST_FIELDS:
         wrong["key"] = [f"a form has at most {MOST_FIELDS} fields"]
     other = [part for part in ("kind", "header") if before and getattr(before, part) != getattr(after, part)]
     if other and after.key in fields_used(session, evaluation)[0]:
@@ -182,11 +182,11 @@ def state_agreement(
     sent = checked(AgreementText, {"key": key, "title": title, "wording": text.replace("\r\n", "\n")})
     own = Agreement.evaluation_id == evaluation.id, Agreement.key == sent.key
     last = session.scalar(sa.select(Agreement).where(*own).order_by(Agreement.version.desc()).limit(1))
-    if last is not None and last.ended_at is None and (last.title, last.text) == (sent.title, sent.wording):
+    if last and not last.ended_at and (last.title, last.text) == (sent.title, sent.wording):
         raise InvalidFields({"wording": [f"version {last.version} says the same"]})
     facts: dict[str, Any] = {"key": sent.key, "version": last.version + 1 if last else 1}
-    words = {"title": sent.title, "text": sent.wording}
-    agreement = Agreement(evaluation_id=evaluation.id, created_at=present(), **facts, **words)
+    words = {"title": sent.title, "text": sent.wording, "created_at": present()}
+    agreement = Agreement(evaluation_id=evaluation.id, **facts, **words)
     session.add(agreement)
     session.flush()
     _note(session, actor, "state agreement", evaluation, _in_trail(last), _in_trail(agreement), **facts)
@@ -197,7 +197,7 @@ def end_agreement(session: Session, actor: Actor, evaluation: Evaluation, key: s
     """Asks nobody to accept it any more; who accepted it stays on record. Raises NotFound."""
     evaluation = locked_to_organise(session, actor, evaluation)
     agreement = standing_agreements(session, evaluation.id).get(key)
-    if agreement is None:
+    if not agreement:
         raise NotFound(f"this evaluation has no agreement {key!r}")
     agreement.ended_at = present()
     record(session, actor, "end agreement", evaluation, key=key, version=agreement.version)
@@ -301,10 +301,10 @@ def accept_agreements(session: Session, actor: Actor, evaluation: Evaluation, ac
     if wrong:
         raise InvalidFields(wrong)
     for agreement in lacking:
-        row = {"agreement_id": agreement.id, "user_id": actor.user_id, "accepted_at": present()}
-        insert_unless_there(session, Acceptance, **row)
-        facts: dict[str, Any] = {"key": agreement.key, "version": agreement.version, "evaluation": evaluation.id}
-        record(session, actor, "accept", agreement, **facts)
+        by, now = actor.user_id, present()
+        insert_unless_there(session, Acceptance, agreement_id=agreement.id, user_id=by, accepted_at=now)
+        version, of = agreement.version, evaluation.id
+        record(session, actor, "accept", agreement, key=agreement.key, version=version, evaluation=of)
 
 
 def _note(
@@ -324,7 +324,7 @@ def _note(
 
 def _in_trail(agreement: Agreement | None) -> dict[str, str]:
     """An agreement as the trail tells of it: its row keeps the text of every version."""
-    if agreement is None:
+    if not agreement:
         return {}
     text = f"that of version {agreement.version}, {counted(len(agreement.text), 'character')}"
     return {"title": agreement.title, "text": text}

@@ -1,7 +1,6 @@
 """Evaluations of a campaign: their queries and what was judged."""
 
 from datetime import datetime
-from typing import Annotated
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column
@@ -69,40 +68,41 @@ class JudgmentRevision(Base):
     __table_args__ = (sa.UniqueConstraint("evaluation_id", "number"),)
 
 
-OfRevision = Annotated[int, mapped_column(sa.ForeignKey("judgment_revision.id", ondelete="CASCADE"), primary_key=True)]
-OfQuery = Annotated[int, mapped_column(sa.ForeignKey("query.id"), primary_key=True)]
+class OfRevision(Base):
+    """What a revision says of a query.
 
+    On SQLite these tables have no hidden row number: REPLACE could take a row out of another revision by it.
+    """
 
-# On SQLite the tables of judgments have no hidden row number: REPLACE could take a row out of another revision by it.
-class Judgment(Base):
-    __tablename__ = "judgment"
+    __abstract__ = True
     __table_args__ = ({"sqlite_with_rowid": False},)
 
-    revision_id: Mapped[OfRevision]
-    query_id: Mapped[OfQuery]
+    revision_id: Mapped[int] = mapped_column(
+        sa.ForeignKey("judgment_revision.id", ondelete="CASCADE"), primary_key=True, sort_order=-2
+    )
+    query_id: Mapped[int] = mapped_column(sa.ForeignKey("query.id"), primary_key=True, sort_order=-1)
+
+
+class Judgment(OfRevision):
+    __tablename__ = "judgment"
+
     document: Mapped[str] = mapped_column(primary_key=True)
     grade: Mapped[int]
 
 
-class KnownDocument(Base):
+class KnownDocument(OfRevision):
     """A document that the user already knew, for Coverage and Novelty."""
 
     __tablename__ = "known_document"
-    __table_args__ = ({"sqlite_with_rowid": False},)
 
-    revision_id: Mapped[OfRevision]
-    query_id: Mapped[OfQuery]
     document: Mapped[str] = mapped_column(primary_key=True)
 
 
-class SubtopicJudgment(Base):
+class SubtopicJudgment(OfRevision):
     """A judgment of one aspect of a query."""
 
     __tablename__ = "subtopic_judgment"
-    __table_args__ = ({"sqlite_with_rowid": False},)
 
-    revision_id: Mapped[OfRevision]
-    query_id: Mapped[OfQuery]
     subtopic: Mapped[str] = mapped_column(primary_key=True)
     document: Mapped[str] = mapped_column(primary_key=True)
     grade: Mapped[int]

@@ -16,7 +16,6 @@ from flask import Blueprint, g, render_template, request
 from flask.typing import ResponseReturnValue
 from wtforms import BooleanField, FileField, HiddenField, SelectField, StringField
 
-from leaderboard.declared.inputs import checked
 from leaderboard.errors import Gathered, InvalidFields, LeaderboardError, file_of
 from leaderboard.evaluations.rules import Split
 from leaderboard.formats import QUERY_FORMATS, read_queries
@@ -168,10 +167,6 @@ class JudgmentFileForm(Declared):
         proofs = {kind: self.text(f"kept_{kind}") for kind in READERS}
         return {kind: uploads.require_kept(proof, "file") for kind, proof in proofs.items() if proof}
 
-    def words(self) -> RevisionWords:
-        """What is said of the file. Raises InvalidFields."""
-        return checked(RevisionWords, self.sent())
-
 
 class SourceForm(Form):
     source = HiddenField()
@@ -200,11 +195,18 @@ def judgments_preview(**_: str) -> ResponseReturnValue:
             holds = next((kind for kind in READERS if kind == form.text("holds")), "judgments")
             files = {**form.kept(), holds: uploads.require_chosen(posted, "file")}
         with wrong:
-            form.words()
+            words = form.checked()
         wrong.raise_any()
-        return _previewed(form, files)
+        held = _held(files)
     except LeaderboardError as error:
         return _judgments_page(form, error)
+    with reading() as session:
+        changes = reads.judgment_changes(session, evaluation_here(session), held, words.source)
+    for kind in READERS:
+        form[f"kept_{kind}"].data = uploads.keep(files.get(kind))
+    form.state.data = changes.state
+    context = {"form": form, "changes": changes, "files": files, "held": held, "titles": TITLES}
+    return render_template("organise/judgments_preview.html", **context)
 
 
 csrf.exempt(judgments_preview)  # uploads.receive checks the token itself, before it keeps a byte of the file
@@ -216,7 +218,7 @@ def judgments_take_in(**_: str) -> ResponseReturnValue:
     form = JudgmentFileForm()
     page = partial(_judgments_page, form)
     try:
-        files, words = _held(form.kept()), form.words()
+        files, words = _held(form.kept()), form.checked()
     except LeaderboardError as error:
         return page(error)
     said = (
@@ -252,18 +254,6 @@ def remove(**_: str) -> ResponseReturnValue:
     source = form.text("source")
     said = f"{source} is removed: {{}}.".format
     return changed_here(partial(_judgments_page, form), said, writes.remove_source, source)
-
-
-def _previewed(form: JudgmentFileForm, files: Mapping[str, Received]) -> ResponseReturnValue:
-    """What the files would change."""
-    held = _held(files)
-    with reading() as session:
-        changes = reads.judgment_changes(session, evaluation_here(session), held, form.words().source)
-    for kind in READERS:
-        form[f"kept_{kind}"].data = uploads.keep(files.get(kind))
-    form.state.data = changes.state
-    context = {"form": form, "changes": changes, "files": files, "held": held, "titles": TITLES}
-    return render_template("organise/judgments_preview.html", **context)
 
 
 def _held(files: Mapping[str, Received]) -> JudgmentFiles:

@@ -83,7 +83,7 @@ def refusals(session: Session, evaluation: Evaluation, files: JudgmentFiles, sou
             yield InvalidFields({name: [f"{lacks}: {first_of(unknown, 10)}; import the queries first"]})
     # By a source that was set aside the same judgments may come again: they are taken up with that.
     newest = None if source in evaluation.set_aside else newest_revision(session, evaluation, source)
-    if newest is not None and newest.sha256 == files.sha256:
+    if newest and newest.sha256 == files.sha256:
         yield Conflict(f"These are the judgments of revision {newest.number}, which is the newest one already.")
 
 
@@ -631,7 +631,7 @@ def _file(
     own = reads.of_subset(evaluation.id, subset_seen(actor, evaluation, now))
     known = session.scalars(sa.select(Query.external_id).where(*own).order_by(Query.position))
     by_query = {query: list[tuple[Any, ...]]() for query in known}
-    if scoring_set is None:
+    if not scoring_set:
         return by_query, ""
     first = () if file is JudgmentFile.SUBTOPICS else ("0",)
     for query, *columns in rows_of_table(session, TABLES[file], scoring_set.revision_id, *own):
@@ -648,7 +648,7 @@ def _published_set(
 ) -> tuple[Evaluation, ScoringSet | None]:
     evaluation, scoring_set = reads.find_evaluation_and_set(session, actor, campaign_slug, slug)
     end, words = closed_from(evaluation), "The organisers have not published the judgments."
-    if evaluation.judgments_published and end is not None:
+    if evaluation.judgments_published and end:
         words = f"The judgments are published when the evaluation has closed, {moment_in_words(end)}."
     require(may_see(actor, evaluation, Content.JUDGMENTS, now), words)
     return evaluation, scoring_set

@@ -9,7 +9,7 @@ Sources of judgments: one whose name was mistyped is renamed, one that came by m
 import itertools
 from collections.abc import Collection, Iterable
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -35,7 +35,6 @@ from leaderboard.texts import LONGEST_REASON, checked_text
 from leaderboard.worker.models import ScoringSet
 from leaderboard.worker.writes import make_set, supersede
 
-Row = TypeVar("Row", ScoringSet, JudgmentRevision)
 COPIED = "external_id", "text", "description", "position", "split", "excluded_because"
 
 
@@ -120,7 +119,7 @@ def exclude_queries(
     if not because:
         raise InvalidFields({"because": ["say why: readers see it beside the query"]})
     changed = [query for query in named if query.excluded_because != because]
-    counts_no_more = any(query.excluded_at is None for query in changed)
+    counts_no_more = any(not query.excluded_at for query in changed)
     for query in changed:
         query.excluded_because, query.excluded_at = because, query.excluded_at or present()
     if counts_no_more:
@@ -132,7 +131,7 @@ def exclude_queries(
 
 def include_queries(session: Session, actor: Actor, evaluation: Evaluation, external_ids: Iterable[str]) -> list[Query]:
     """Takes excluded queries back in; gives those that were. Raises InvalidFields for no such query."""
-    excluded = [query for query in _named(session, actor, evaluation, external_ids) if query.excluded_at is not None]
+    excluded = [query for query in _named(session, actor, evaluation, external_ids) if query.excluded_at]
     for query in excluded:
         query.excluded_at, query.excluded_because = None, ""
     if excluded:
@@ -196,7 +195,7 @@ def import_judgments(
     for refused in reads.refusals(session, evaluation, files, source):
         raise refused
     now = present()
-    if released_at is not None and released_at > now:
+    if released_at and released_at > now:
         raise InvalidFields({"released": [f"{moment_in_words(released_at)} is in the future"]})
     evaluation.set_aside = [other for other in evaluation.set_aside if other != source]
     numbers = sa.select(sa.func.max(JudgmentRevision.number)).where(JudgmentRevision.evaluation_id == evaluation.id)
@@ -247,8 +246,7 @@ def rename_source(session: Session, actor: Actor, evaluation: Evaluation, source
     if name in reads.known_sources(session, evaluation):
         raise InvalidFields({"name": [f"there is a source {name} already; give another name"]})
     sets = _of_source(session, ScoringSet, evaluation, source)
-    rows: list[Any] = [*sets, *_of_source(session, JudgmentRevision, evaluation, source)]
-    for row in rows:
+    for row in (*sets, *_of_source(session, JudgmentRevision, evaluation, source)):
         row.source = name
     evaluation.set_aside = [name if other == source else other for other in evaluation.set_aside]
     if evaluation.official_source == source:
@@ -273,10 +271,9 @@ def remove_source(session: Session, actor: Actor, evaluation: Evaluation, source
         others = session.scalars(sa.select(ScoringSet).where(ScoringSet.evaluation_id == evaluation.id).limit(1))
         record(session, actor, "remove source", evaluation, about=others.all(), source=source)
         session.execute(sa.delete(Board).where(Board.scoring_set_id.in_([row.id for row in sets])))
-        for rows in (sets, _of_source(session, JudgmentRevision, evaluation, source)):
-            for row in rows:
-                session.delete(row)
-            session.flush()
+        for row in (*sets, *_of_source(session, JudgmentRevision, evaluation, source)):
+            session.delete(row)
+        session.flush()
         return removal
     set_aside_sources(session, actor, evaluation, [source], evaluation.official_source)
     for scoring_set in sets if removal is Removal.HIDDEN else ():
@@ -306,7 +303,7 @@ def set_aside_sources(
         record(session, actor, "set source aside", evaluation, about=sets[:1], source=source)
 
 
-def _of_source(session: Session, table: type[Row], evaluation: Evaluation, source: str) -> list[Row]:
+def _of_source(session: Session, table: type[Any], evaluation: Evaluation, source: str) -> list[Any]:
     """The scoring sets, or the revisions of judgments, of a source."""
     own = table.evaluation_id == evaluation.id, table.source == source
     return list(session.scalars(sa.select(table).where(*own).order_by(table.id)))

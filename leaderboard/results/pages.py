@@ -109,7 +109,7 @@ def ranked_list_file(submission: int, query: str) -> Table:
         "judging": (Judging.COMPLETE if page.complete else Judging.POOLED).value,
         "query": {"id": page.query.external_id, "text": page.query.text, "relevant": page.relevant},
         "values": {column.name: value for column, value in zip(page.columns, page.values, strict=True)},
-        "missed": [{"document": missed.document, "grade": missed.grade} for missed in page.missed],
+        "missed": plain(page.missed),
     }
     name = f"submission-{page.submission_id}-query-{file_name(page.query.external_id)}"
     return table(name, DOCUMENT_COLUMNS, page.lines, facts)
@@ -144,7 +144,7 @@ def compare_runs_file(campaign: str, evaluation: str) -> Table:
     """Query by query by the measure that is asked for; the means by all measures, interval and test are facts."""
     page = read(queries.compare, campaign, evaluation, asked=RUNS, view=board_query())
     compared = page.compared
-    if compared is None:
+    if not compared:
         return evaluation_table(page.evaluation, "-compared", COMPARE_COLUMNS, (), {})
     runs = compared.first, compared.second
     facts = {

@@ -113,10 +113,8 @@ class QueryListPage:
     @property
     def as_file(self) -> str:
         """Id, text and tags of each, as `leaderboard score --queries` reads them."""
-        rows = (
-            (row.query.external_id, " ".join(row.query.text.split()), ",".join(row.query.tags)) for row in self.queries
-        )
-        return "".join("\t".join(row) + "\n" for row in rows)
+        own = (row.query for row in self.queries)
+        return "".join(f"{each.external_id}\t{' '.join(each.text.split())}\t{','.join(each.tags)}\n" for each in own)
 
 
 @frozen
@@ -129,7 +127,7 @@ class QueryResult:
 
 @frozen
 class QueryPage:
-    """rows: those of this page; ends: the lowest and the highest value of the column that all are sorted by."""
+    """rows: those of this page; ends: the values of all by the column that they are sorted by."""
 
     evaluation: EvaluationHeading
     query: QueryHeading
@@ -164,7 +162,7 @@ def query_list(
     ]
     columns: tuple[Column, ...] = ()
     by, systems = None, 0
-    if scoring_set is not None and details:
+    if scoring_set and details:
         columns = per_query_columns(scoring_set)
         by = pick(columns, view.measure)
         entries = load_standing(session, actor, evaluation, now, by)
@@ -217,7 +215,7 @@ def query(
     require(may_see(actor, evaluation, Content.DETAILS, now), closed_details(evaluation))
     subset = subset_seen(actor, evaluation, now)
     row = find_query(session, evaluation, external_id, subset)
-    if scoring_set is None:
+    if not scoring_set:
         raise NotFound(f"nothing is known of query {external_id} yet")
     columns = per_query_columns(scoring_set)
     show = show_of(view.show, evaluation.campaign.run_choice)
@@ -242,7 +240,7 @@ def query(
         rows=tuple(
             QueryResult(entry, tuple(values.get((entry.scoring_id, name)) for name in names)) for entry in shown
         ),
-        ends=(min(ends), max(ends)) if ends else (),
+        ends=tuple(ends),
         paging=paging,
         **neighbours(session, row, subset),
     )
@@ -502,7 +500,7 @@ def compare(
         raise InvalidFields({"b": ["the same run twice: choose another one"]})
     own: dict[int, Entry] = {}
     runs: tuple[RunToCompare, ...] = ()
-    if scoring_set is not None:
+    if scoring_set:
         disclosure = Disclosure(actor, evaluation, scoring_set, now)
         if wanted:
             loaded = load_entries(session, [disclosure], scoring_set.settings.measures, runs=wanted)
@@ -529,11 +527,9 @@ def _runs(standing: Sequence[Entry], chosen: Sequence[Entry]) -> tuple[RunToComp
     """The runs that stand, and those that the address names, by the names of their systems."""
     entries = {entry.submission_id: entry for entry in (*standing, *chosen)}
     called = disambiguate(entry.system for entry in entries.values())
-    stands = {entry.system_id: entry.submission_id for entry in standing if not entry.late}
+    stands = {entry.submission_id for entry in standing if not entry.late}
     named = [
-        RunToCompare(
-            number, called[entry.system.id] + ("" if stands.get(entry.system_id) == number else f", {entry.name}")
-        )
+        RunToCompare(number, called[entry.system.id] + ("" if number in stands else f", {entry.name}"))
         for number, entry in entries.items()
     ]
     return tuple(sorted(named, key=lambda run: (run.name.casefold(), run.submission_id)))
@@ -553,7 +549,7 @@ def _compared(
     pairs, measures = dict[str, Pair | None](), []
     for each in columns:
         mine, theirs = (columns_over(metrics.parse(each.name), own, order, settings) for own in values)
-        pairs[each.name] = pair = None if mine is None or theirs is None else (mine, theirs)
+        pairs[each.name] = pair = (mine, theirs) if mine and theirs else None
         first, second = (entry.figure(each.name) for entry in entries)
         difference = less(first.mean, second.mean)
         measures.append(MeasureBeside(each, first, second, difference, _effects(each, pair)))
@@ -600,7 +596,7 @@ def _compared(
 
 
 def _effects(by: Column, pair: Pair | None) -> statistics.Effects | None:
-    if pair is None or by.direction == "none":
+    if not pair or by.direction == "none":
         return None
     return statistics.effect_sizes(*_contributions(by, pair), lower_is_better=by.direction == "lower")
 

@@ -149,7 +149,7 @@ def score_command(
 
     run            the name of its file
     excluded       queries of the files that don't count
-    highest_grade  of the evaluation's judgments, where a measure takes it from them (`takes_highest_grade`)
+    highest_grade  of the evaluation's judgments, where a measure takes it from them, as ERR(max=data) does
     """
     options: dict[str, object] = {
         "--judging": settings.judging.value,
@@ -168,12 +168,6 @@ def score_command(
     words += [f"--threshold={threshold!r}"] if threshold is not None else []
     words += [f"--exclude={query}" for query in excluded]
     return shlex.join([*words, "--measures", " ".join(settings.measures), "--format", "json"])
-
-
-def takes_highest_grade(measure: Measure) -> bool:
-    """Whether the measure's values depend on the highest grade of all judgments, as those of ERR(max=data) do."""
-    arguments = measure.arguments
-    return arguments.get("max") == "data" or arguments.get("max_rel", 0) is None
 
 
 PAGE = 500  # queries
@@ -437,10 +431,10 @@ def receipt(session: Session, actor: Actor, submission_id: int, now: datetime) -
     """
     scored = find_scored(session, actor, submission_id, now)
     run, scoring, scoring_set, subset = scored.run, scored.scoring, scored.scoring_set, scored.subset
-    evaluation = run.evaluation
-    settings = terms_of(session, actor, [(evaluation, scoring_set)], now, run.team_id)[evaluation.id].settings
+    evaluation, settings = run.evaluation, scoring_set.settings
     inside = actor.answers_for(run.team_id, evaluation.campaign_id)
-    from_judgments = any(map(takes_highest_grade, settings.scored))
+    arguments = [measure.arguments for measure in settings.scored]  # of those that take the highest grade, ERR's max
+    from_judgments = any(own.get("max") == "data" or own.get("max_rel", 0) is None for own in arguments)
     command = no_command = ""
     if not scored.details:
         no_command = (
