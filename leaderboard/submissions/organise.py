@@ -11,7 +11,6 @@ from leaderboard.errors import Conflict, InvalidFields
 from leaderboard.numbers import counted
 from leaderboard.submissions import api
 from leaderboard.submissions.inputs import TakenOff
-from leaderboard.submissions.pages import run_download
 from leaderboard.submissions.reads import status as submission_status
 from leaderboard.submissions.rules import SHOWN_STATES, SystemKind
 from leaderboard.web.context import page_number, read
@@ -68,18 +67,6 @@ def of_campaign_file(campaign: str) -> Table:
     return of_evaluation_file(campaign, None)
 
 
-@blueprint.post(f"{OF_EVALUATION}/rescore")
-@organised
-def rescore(campaign: str, evaluation: str) -> ResponseReturnValue:
-    return _score_again(api.rescore_runs, campaign, evaluation)
-
-
-@blueprint.post(f"{OF_EVALUATION}/retry-failed")
-@organised
-def retry_failed(campaign: str, evaluation: str) -> ResponseReturnValue:
-    return _score_again(api.retry_failed_runs, campaign, evaluation)
-
-
 @blueprint.get(ONE)
 @organised
 def show(campaign: str, evaluation: str, submission: int) -> ResponseReturnValue:
@@ -99,24 +86,7 @@ def take_off(campaign: str, evaluation: str, submission: int) -> ResponseReturnV
     return redirect(url_for(".show", campaign=campaign, evaluation=evaluation, submission=submission))
 
 
-@blueprint.post(f"{ONE}/restore")
-@organised
-def restore(campaign: str, evaluation: str, submission: int) -> ResponseReturnValue:
-    return _do(api.restore_run, campaign, evaluation, submission, "The run is back where it was.")
-
-
-@blueprint.post(f"{ONE}/retry")
-@organised
-def retry(campaign: str, evaluation: str, submission: int) -> ResponseReturnValue:
-    return _do(api.retry_run, campaign, evaluation, submission, "The run is in the queue again.")
-
-
-@blueprint.get(f"{ONE}/file")
-@organised
-def fetch(campaign: str, evaluation: str, submission: int) -> ResponseReturnValue:
-    """The bytes as received, only ever as a download: nothing that a team sends is shown by a browser from here."""
-    row = read(submission_status.submission_row, campaign, evaluation, submission)
-    return run_download(row.id, row.sha256, row.filename)
+blueprint.add_url_rule(f"{ONE}/file", "fetch", organised(api.fetch_run))
 
 
 def _show(campaign: str, evaluation: str, submission: int, form: Form, error: Any = None) -> ResponseReturnValue:
@@ -126,7 +96,7 @@ def _show(campaign: str, evaluation: str, submission: int, form: Form, error: An
     return form_page("organise/submissions/show.html", form, error, row=row, run=run, others=others)
 
 
-def _score_again(again: Callable[[str, str], api.Waiting], campaign: str, evaluation: str) -> ResponseReturnValue:
+def _score_again(campaign: str, evaluation: str, *, again: Callable[[str, str], api.Waiting]) -> ResponseReturnValue:
     try:
         waiting = again(campaign, evaluation).waiting
     except InvalidFields as refused:
@@ -137,12 +107,15 @@ def _score_again(again: Callable[[str, str], api.Waiting], campaign: str, evalua
     return redirect(url_for(".of_evaluation", campaign=campaign, evaluation=evaluation))
 
 
-def _do(
-    change: Callable[[str, str, int], submission_status.SubmissionRow],
-    campaign: str,
-    evaluation: str,
-    submission: int,
-    said: str,
-) -> ResponseReturnValue:
-    address = url_for(".show", campaign=campaign, evaluation=evaluation, submission=submission)
-    return done(partial(change, campaign, evaluation, submission), said, address, address)
+def _do(*, change: Callable[..., object], said: str, **run: Any) -> ResponseReturnValue:
+    address = url_for(".show", **run)
+    return done(partial(change, **run), said, address, address)
+
+
+for _address, _name, _view in (
+    (f"{OF_EVALUATION}/rescore", "rescore", partial(_score_again, again=api.rescore_runs)),
+    (f"{OF_EVALUATION}/retry-failed", "retry_failed", partial(_score_again, again=api.retry_failed_runs)),
+    (f"{ONE}/restore", "restore", partial(_do, change=api.restore_run, said="The run is back where it was.")),
+    (f"{ONE}/retry", "retry", partial(_do, change=api.retry_run, said="The run is in the queue again.")),
+):
+    blueprint.add_url_rule(_address, _name, organised(_view), methods=["POST"])

@@ -17,6 +17,7 @@ import secrets
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import ExitStack, nullcontext
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -82,28 +83,28 @@ class SentRun:
     details: Mapping[str, Any]
 
 
+@dataclass
 class Intake:
     """A run that this request sends.
 
-    place    what its file holds in the quotas, from before it is read until it is counted; None before and after
     team_of  the team that the fields before the file name
     key      what the sender calls this sending: no second run of theirs is taken under it
+    place    what its file holds in the quotas, from before it is read until it is counted; None before
     checked  what would become of the file, once it was looked at; header: what its own comment lines say
     """
 
-    def __init__(self, evaluation_id: int, team_of: Callable[[Session, Fields], Team], key: str | None = None) -> None:
-        self.evaluation_id = evaluation_id
-        self.key = key
-        self.place: int | None = None
-        self.checked = rules.Checked("", whole=True)
-        self.header: Mapping[str, str] = {}
-        self._team_of = team_of
+    evaluation_id: int
+    team_of: Callable[[Session, Fields], Team]
+    key: str | None = None
+    place: int | None = None
+    checked: rules.Checked = field(default_factory=partial(rules.Checked, "", whole=True))
+    header: Mapping[str, str] = field(default_factory=dict)
 
     def hold(self, fields: Fields) -> None:
         """Holds a place for the file. Raises unless the team that the fields name may send one."""
         expires_at = clock() + timedelta(seconds=(config().upload_seconds or ANY_UPLOAD_SECONDS) + COUNTING_SECONDS)
         with writing() as session:
-            evaluation, team = session.get_one(Evaluation, self.evaluation_id), self._team_of(session, fields)
+            evaluation, team = session.get_one(Evaluation, self.evaluation_id), self.team_of(session, fields)
             self.place = submissions.reserve_quota(
                 session, actor(), evaluation, team, begun_at=now(), now=clock(), expires_at=expires_at
             )
@@ -129,16 +130,24 @@ class Intake:
         arrived  where the file lies that is to be kept now; None where the store has it
 
         Raises InvalidFields with all that is wrong with the form and the file, Unconfirmed for what is to be confirmed,
-        and what `submissions.submit` raises; nothing is kept then. A file that was judged wrong before the queue counts
-        among the person's rejected ones where it is kept, or tells of queries that they may not know of.
+        and what `submissions.submit` raises; nothing is kept then, and `give_up` is due. A file that was judged wrong
+        before the queue counts among the person's rejected ones where it is kept, or tells of queries that they may not
+        know of.
         """
         if sent.upload is not None:
             self._check(sent, sent.upload, arrived)
         checked, problems, user_id = self.checked, errors.Gathered(), actor().user_id
         try:
             with writing() as session:
+                evaluation, team = session.get_one(Evaluation, self.evaluation_id), session.get_one(Team, sent.team_id)
+                new = NewSystem(sent.system) if isinstance(sent.system, str) else None
+                system = new or session.get_one(System, sent.system)
                 with problems:
-                    run = self._enter(session, sent, posted.received_at, begun_at)
+                    run = submissions.submit(
+                        session, actor(), evaluation, team, system=system, upload=sent.upload or NO_FILE,
+                        begun_at=begun_at, received_at=posted.received_at, place=self.place, key=self.key,
+                        header=self.header, **sent.details,
+                    ).id  # fmt: skip
                 problems.fields |= wrong
                 if checked.problem_count:
                     rejected = errors.FileRejected(checked.problems, checked.problem_count, checked.name)
@@ -154,11 +163,9 @@ class Intake:
             return run
         except errors.LeaderboardError:
             counts = checked.tells_of_hidden or (arrived is None and checked.problem_count)
-            with writing() as session:
-                if counts and user_id is not None:
-                    evaluation = session.get_one(Evaluation, self.evaluation_id)
-                    submissions.count_unused_file(session, evaluation, user_id, posted.received_at)
-                submissions.release_quota(session, self.place)
+            if counts and user_id is not None:
+                with writing() as session:
+                    submissions.count_unused_file(session, self.evaluation_id, user_id, posted.received_at)
             raise
 
     def _check(self, sent: SentRun, upload: Received, arrived: Path | None) -> None:
@@ -177,14 +184,6 @@ class Intake:
                     os.fsync(file.fileno())
         looked = rules.Looked(upload.filename, text, whole, upload.text_sha256, refused)
         self.checked = check_looked(looked, expected, sent.details.get("threshold"), [sent.team_id])
-
-    def _enter(self, session: Session, sent: SentRun, received_at: datetime, begun_at: datetime) -> int:
-        evaluation, team = session.get_one(Evaluation, self.evaluation_id), session.get_one(Team, sent.team_id)
-        system = NewSystem(sent.system) if isinstance(sent.system, str) else session.get_one(System, sent.system)
-        return submissions.submit(
-            session, actor(), evaluation, team, system=system, upload=sent.upload or NO_FILE, begun_at=begun_at,
-            received_at=received_at, place=self.place, key=self.key, header=self.header, **sent.details,
-        ).id  # fmt: skip
 
 
 def receive_run(hold: Callable[[Fields], None], *more: Any) -> Posted:
@@ -254,7 +253,12 @@ class SubmitForm(Form):
     def on(cls, page: forms.Submitting, given: Fields | None = None) -> "SubmitForm":
         """The form with what this reader may choose, and what the organisers ask."""
         asked = {form_name(field.key): asked_field(field) for field in page.fields}
-        ticks = {agreement_name(asked.key): agreement_field(asked) for asked in page.agreements}
+        ticks = {  # whose value says which version was read
+            agreement_name(asked.key): BooleanField(
+                asked.title, render_kw={"value": str(asked.id), "aria-required": "true"}
+            )
+            for asked in page.agreements
+        }
         named = "; ".join(f"{field.header} ({field.label}, {field.shown_to.in_words})" for field in page.from_metadata)
         files = {  # as on the page: behind what is asked, also in the summary of what is wrong
             "run": FileField(
@@ -312,21 +316,16 @@ class SubmitForm(Form):
         Raises InvalidFields.
         """
         choice = self.text("system")
-        is_new = choice.startswith(NEW)
-        settings = self.settings()[0]
+        ticked = {asked.id: self[agreement_name(asked.key)].raw_data or () for asked in page.agreements}
         details = {
-            **settings.given(),
+            **self.settings()[0].given(),
             "answers": {field.key: self.text(form_name(field.key)) for field in page.fields},
-            "accepted": [asked.id for asked in page.agreements if self._is_accepted(asked)],
+            "accepted": [id_ for id_, sent in ticked.items() if str(id_) in sent],  # the version that was read
             "said": said,
         }
         team = _team(session, choice).id
-        system = self.text("system_name") if is_new else _row(session, System, choice).id
+        system = self.text("system_name") if choice.startswith(NEW) else _row(session, System, choice).id
         return SentRun(team, system, upload, details)
-
-    def _is_accepted(self, asked: forms.AskedAgreement) -> bool:
-        """Whether it was ticked, in the version that stood on the page that was sent."""
-        return str(asked.id) in (self[agreement_name(asked.key)].raw_data or ())
 
 
 def asked_field(asked: FormField) -> Field:
@@ -351,11 +350,6 @@ def asked_field(asked: FormField) -> Field:
         case FieldKind.NUMBER:
             attributes["inputmode"] = "decimal"
     return StringField(label, **more)
-
-
-def agreement_field(asked: forms.AskedAgreement) -> Field:
-    """The tick of an agreement. Its value says which version was read."""
-    return BooleanField(asked.title, render_kw={"value": str(asked.id), "aria-required": "true"})
 
 
 @submitting_blueprint.get("/campaigns/<campaign>/<evaluation>/submit")
@@ -465,7 +459,8 @@ def _refusal(page: forms.Submitting) -> errors.LeaderboardError | None:
         return errors.NotAllowed("Runs are submitted by teams, and you are in none.")
     if not page.teams_with_quota:
         # The page says which, for each team.
-        return errors.QuotaSpent(retry_seconds=rules.retry_seconds(page.quotas, now()))
+        quotas = [page.personal, *(team.quota for team in page.teams)]
+        return errors.QuotaSpent(retry_seconds=rules.retry_seconds(quotas, now()))
     return None
 
 
@@ -494,19 +489,17 @@ class CheckForm(Form):
     threshold = RUN_FIELDS["threshold"]
 
 
-@checking_blueprint.get("/campaigns/<campaign>/<evaluation>/check")
-@signed_in
-def new_check(campaign: str, evaluation: str) -> ResponseReturnValue:
-    page = read(forms.checking, campaign, evaluation)
-    return form_page("submit/check.html", _check_form(page), page=page)
-
-
+@checking_blueprint.get("/campaigns/<campaign>/<evaluation>/check", endpoint="new_check")
 @checking_blueprint.post("/campaigns/<campaign>/<evaluation>/check")
 @signed_in
 def check(campaign: str, evaluation: str) -> ResponseReturnValue:
-    page = read(forms.checking, campaign, evaluation)
-    fields, looked = uploads.look("run", rules.CHECKED_BYTES)
-    form = _check_form(page, fields)
+    page, is_sent = read(forms.checking, campaign, evaluation), request.method == "POST"
+    fields, looked = uploads.look("run", rules.CHECKED_BYTES) if is_sent else (None, None)
+    form = CheckForm(formdata=fields)
+    if not page.expected.returned_by:
+        del form.threshold
+    if fields is None:
+        return form_page("submit/check.html", form, page=page)
     settings, wrong = checked_partly(RunSettings, {"threshold": fields.get("threshold", "")})
     if looked is None:
         wrong["run"] = ["choose the file of the run"]
@@ -517,13 +510,6 @@ def check(campaign: str, evaluation: str) -> ResponseReturnValue:
 
 
 csrf.exempt(check)  # uploads.look checks the token itself, before it reads a byte of the file
-
-
-def _check_form(page: forms.Checking, given: object = None) -> CheckForm:
-    form = CheckForm(formdata=given)
-    if not page.expected.returned_by:
-        del form.threshold
-    return form
 
 
 blueprint = Blueprint("submissions", __name__)

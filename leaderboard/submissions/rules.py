@@ -319,13 +319,12 @@ class Quota:
         return f"{who} had {self.rejected_today} files rejected here today, and no more are taken. {resets}"
 
 
-def retry_seconds(quotas: Iterable[Quota], now: dt.datetime) -> int:
+def retry_seconds(quotas: Sequence[Quota], now: dt.datetime) -> int:
     """In how many seconds to ask again when some are spent: 60 while files arrive or are not checked yet, else
     tomorrow.
     """
-    if any(quota.is_held for quota in quotas):
-        return 60
-    return math.ceil((start_of(day_of(now) + dt.timedelta(days=1)) - now).total_seconds())
+    is_held = any(quota.is_held for quota in quotas)
+    return 60 if is_held else math.ceil((quotas[0].resets_at - now).total_seconds())
 
 
 def day_of(moment: dt.datetime) -> dt.date:

@@ -220,8 +220,7 @@ def test_a_place_ends_with_its_submission_with_an_unused_file_when_given_up_or_i
     third = _hold(world.database, world, world.team)
     with world.database.write() as session:
         assert world.ada.user_id is not None
-        evaluation = session.get_one(Evaluation, world.evaluation)
-        submissions.count_unused_file(session, evaluation, world.ada.user_id, NOON)
+        submissions.count_unused_file(session, world.evaluation, world.ada.user_id, NOON)
         submissions.release_quota(session, third)
     fourth = _hold(world.database, world, world.team)
     _submit_for(world.database, world, world.team, upload, received_at=NOON, place=fourth)

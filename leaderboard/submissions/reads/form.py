@@ -59,22 +59,18 @@ def _quotas(
     """
     table: Any = PersonalUse if of_person else Participation
     key, sender = ("user_id", Submission.submitter_id) if of_person else ("team_id", Submission.team_id)
-    arriving, unchecked = dict[int, int](), dict[int, int]()
-    if pending:
-        coming = Arrival.evaluation_id == evaluation.id, Arrival.expires_at > now
-        arriving = _counts(session, getattr(Arrival, key), ids, *coming)
-        unchecked = _counts(
-            session,
-            sender,
-            ids,
-            Submission.evaluation_id == evaluation.id,
-            Submission.received_at >= submission_rules.start_of(submission_rules.day_of(now)),
-            Submission.charged.is_(True),
-            Submission.scored_at.is_(None),
-        )
+    today, quotas = submission_rules.day_of(now), {}
+
+    def counted(of: Any, column: Any, *which: sa.ColumnElement[bool]) -> dict[int, int]:
+        own = of.evaluation_id == evaluation.id, column.in_(ids if pending else ())
+        rows = session.execute(sa.select(column, sa.func.count()).where(*own, *which).group_by(column))
+        return dict(rows.all())
+
+    arriving = counted(Arrival, getattr(Arrival, key), Arrival.expires_at > now)
+    open_now = Submission.charged.is_(True), Submission.scored_at.is_(None)
+    unchecked = counted(Submission, sender, Submission.received_at >= submission_rules.start_of(today), *open_now)
     own = table.evaluation_id == evaluation.id, getattr(table, key).in_(ids)
     rows = {getattr(row, key): row for row in session.scalars(sa.select(table).where(*own))}
-    today, quotas = submission_rules.day_of(now), {}
     for number in ids:
         row = rows.get(number) or table(day=today, used=0, used_today=0, rejected_today=0)
         is_of_today = row.day == today
@@ -90,11 +86,6 @@ def _quotas(
             of_person=of_person,
         )
     return quotas
-
-
-def _counts(session: Session, column: Any, ids: Sequence[int], *which: sa.ColumnElement[bool]) -> dict[int, int]:
-    rows = session.execute(sa.select(column, sa.func.count()).where(column.in_(ids), *which).group_by(column))
-    return dict(rows.all())
 
 
 FIRST = 10  # documents of a query whose judgments are counted
@@ -217,10 +208,9 @@ def _judged(session: Session, actor: Actor, evaluation: Evaluation, run: Run, no
         judged.setdefault(query, set()).add(name)
     lines = ranked_lines(run, scoring_set.settings.compat)
     shares = []
-    for query, first, last in zip(run.queries, lines.start[:-1].tolist(), lines.start[1:].tolist(), strict=True):
-        if query in judged and last > first:
-            top = lines.document[first : min(last, first + FIRST)].tolist()
-            shares.append(sum(document.decode() in judged[query] for document in top) / len(top))
+    for query, documents in zip(run.queries, np.split(lines.document, lines.start[1:-1]), strict=True):
+        if query in judged and len(documents):
+            shares.append(np.mean([document.decode() in judged[query] for document in documents[:FIRST].tolist()]))
     return float(np.mean(shares)) if shares else None
 
 
@@ -294,11 +284,6 @@ class Submitting:
         return tuple(team for team in self.teams if team.quota.left != 0) if self.personal.left != 0 else ()
 
     @property
-    def quotas(self) -> tuple[submission_rules.Quota, ...]:
-        """Those that bound the reader: of each team, and their own."""
-        return (*(team.quota for team in self.teams), self.personal)
-
-    @property
     def is_spent_for_good(self) -> bool:
         """Whether no other day brings submissions again."""
         return self.personal.is_spent_for_good or all(team.quota.is_spent_for_good for team in self.teams)
@@ -307,15 +292,11 @@ class Submitting:
 def submitting(session: Session, actor: Actor, campaign_slug: str, evaluation_slug: str, now: datetime) -> Submitting:
     """Raises NotFound when there is no such evaluation."""
     evaluation = reads.find_evaluation(session, actor, campaign_slug, evaluation_slug)
-    teams = session.scalars(
-        sa.select(Team).join(Membership).where(Membership.user_id == actor.user_id).order_by(Team.name, Team.id)
-    ).all()
+    own = sa.select(Team).join(Membership).where(Membership.user_id == actor.user_id)
+    teams = session.scalars(own.order_by(Team.name, Team.id)).all()
     ids = [team.id for team in teams]
-    systems, rules, asked = (
-        _systems(session, evaluation, ids),
-        reads.file_rules(evaluation),
-        reads.form_fields(evaluation),
-    )
+    systems, rules = _systems(session, evaluation, ids), reads.file_rules(evaluation)
+    asked = reads.form_fields(evaluation)
     quotas, personal = quotas_of(session, evaluation, ids, actor.user_id, now)
     entered = Participation.evaluation_id == evaluation.id, Participation.team_id.in_(ids)
     primaries = sa.select(Submission).join(Participation, Participation.primary_submission_id == Submission.id)

@@ -74,7 +74,8 @@ def load_runs(
     Each of their numbers comes in one text for a set: a row for each run takes twice as long.
     """
     of_set: Any = Scoring.scoring_set_id
-    marks = [Submission.late, ~on_boards(), *([Submission.team_id.in_(actor.teams)] if actor.teams else [])]
+    is_baseline = Submission.system_id.in_(sa.select(System.id).where(System.kind == SystemKind.BASELINE))
+    marks = Submission.late, is_baseline, Submission.team_id.in_(actor.teams), ~on_boards()
     mark = sum(2**bit * sa.cast(condition, sa.Integer) for bit, condition in enumerate(marks))
     numbers: list[Any] = [Submission.id, Scoring.id, Submission.system_id, mark]
     runs = sa.select().join_from(Submission, Scoring, Scoring.submission_id == Submission.id)
@@ -87,27 +88,17 @@ def load_runs(
         named = (number.label(f"number_{place}") for place, number in enumerate(numbers))
         inner = runs.add_columns(of_set.label("of_set"), *named).subquery()
         (of_set, *numbers), runs = inner.c, sa.select()
-    baselines = sa.select(_as_text(System.id)).where(System.kind == SystemKind.BASELINE).scalar_subquery()
-    statement = runs.add_columns(of_set, baselines, *map(_as_text, numbers)).group_by(of_set)
-    loaded = dict.fromkeys(sets, _runs(np.zeros((len(numbers), 0), dtype=np.int64), _read("")))
-    for set_id, of_baselines, *of_runs in session.execute(statement):
-        table = np.stack([_read(text) for text in of_runs])
-        loaded[set_id] = _runs(table[:, np.argsort(table[-1])] if by_arrival else table, _read(of_baselines or ""))
+    texts = (sa.func.aggregate_strings(sa.cast(number, sa.String), ",") for number in numbers)
+    loaded = dict.fromkeys(sets, _runs(np.zeros((len(numbers), 0), dtype=np.int64)))
+    for set_id, *of_runs in session.execute(runs.add_columns(of_set, *texts).group_by(of_set)):
+        table = np.stack([np.fromstring(text, dtype=np.int64, sep=",") for text in of_runs])
+        loaded[set_id] = _runs(table[:, np.argsort(table[-1])] if by_arrival else table)
     return loaded
 
 
-def _as_text(number: Any) -> sa.ColumnElement[str]:
-    return sa.func.aggregate_strings(sa.cast(number, sa.String), ",")
-
-
-def _read(text: str) -> Ints:
-    return np.fromstring(text, dtype=np.int64, sep=",") if text else np.zeros(0, dtype=np.int64)
-
-
-def _runs(table: Ints, baselines: Ints) -> Runs:
+def _runs(table: Ints) -> Runs:
     submissions, scorings, systems, marks, *_ = table
-    late, off_board, own = (marks & 2**bit > 0 for bit in range(3))
-    return Runs(submissions, scorings, systems, late, np.isin(systems, baselines), own, off_board)
+    return Runs(submissions, scorings, systems, *(marks & 2**bit > 0 for bit in range(4)))
 
 
 @dataclass(frozen=True)

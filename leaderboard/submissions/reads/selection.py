@@ -147,7 +147,8 @@ def select_scored_runs(
 
     A run that was withdrawn or taken off by organisers has lost it, unless it holds it: then it is among them, marked.
 
-    Joined are Scoring, Submission, ScoringSet and System.
+    Joined are Scoring, Submission, ScoringSet and System. A row of Standing has its scoring's set. Asked for the set of
+    the row alone, PostgreSQL begins with the rows: asked for both it read every scoring of the set.
     """
     selected = (
         sa.select(
@@ -167,21 +168,12 @@ def select_scored_runs(
         .join(Submission, Submission.id == Scoring.submission_id)
         .join(System, System.id == Submission.system_id)
     )
-    return with_sets(selected, standing).outerjoin(Participation, ITS_TEAMS_PART).where(of_sets, has_its_place(at=at))
-
-
-def with_sets(
-    scorings: sa.Select[*tuple[Any, ...]], standing: sa.ColumnElement[bool] | None
-) -> sa.Select[*tuple[Any, ...]]:
-    """Joins ScoringSet to a statement on Scoring; `standing`, a condition on Standing, leaves those that stand by it.
-
-    A row of Standing has its scoring's set. Asked for the set of the row alone, PostgreSQL begins with the rows: asked
-    for both it read every scoring of the set.
-    """
     if standing is None:
-        return scorings.join(ScoringSet, ScoringSet.id == Scoring.scoring_set_id)
-    of_row = sa.and_(ScoringSet.id == Standing.scoring_set_id, standing)
-    return scorings.join(Standing, Standing.scoring_id == Scoring.id).join(ScoringSet, of_row)
+        selected = selected.join(ScoringSet, ScoringSet.id == Scoring.scoring_set_id)
+    else:
+        of_row = sa.and_(ScoringSet.id == Standing.scoring_set_id, standing)
+        selected = selected.join(Standing, Standing.scoring_id == Scoring.id).join(ScoringSet, of_row)
+    return selected.outerjoin(Participation, ITS_TEAMS_PART).where(of_sets, has_its_place(at=at))
 
 
 def scored_runs(

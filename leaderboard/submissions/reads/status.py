@@ -234,8 +234,7 @@ def status(session: Session, actor: Actor, submission_id: int, now: datetime) ->
     may_choose = inside and state == submission_rules.State.SCORED and may_change_standing(actor, evaluation, now)
     results_open, details_open, named = _seen_of(actor, run, now)
     named = named or inside
-    reads = {rules.ShownTo.EVERYONE: named, rules.ShownTo.ORGANISERS: inside}
-    circles = frozenset(circle for circle, sees in reads.items() if sees)
+    circles = ({rules.ShownTo.EVERYONE} if named else set()) | ({rules.ShownTo.ORGANISERS} if inside else set())
     facts = scoring.facts if scoring else {}
     columns = Agreement.key, Agreement.version, Agreement.title, Agreement.text, Acceptance.accepted_at
     own = Agreement.evaluation_id == run.evaluation_id, Acceptance.user_id == run.submitter_id

@@ -86,11 +86,11 @@ def note_selection(session: Session, row: Base) -> None:
 def settle_selection(session: Session) -> None:
     """Finds again what stands for the systems of the runs that were noted, and in sets noted as well."""
     notes: Mapping[str, set[Any]] = session.info.pop(NOTES, defaultdict(set))
-    runs = sa.select(Submission.evaluation_id, Submission.system_id).where(Submission.id.in_(notes["runs"]))
-    systems = (
-        {(evaluation, system) for evaluation, system in session.execute(runs.distinct())} if notes["runs"] else set()
-    )
-    for evaluation, own in _grouped(systems | notes["moved"]):
+    systems = set(notes["moved"])
+    if notes["runs"]:
+        runs = sa.select(Submission.evaluation_id, Submission.system_id).where(Submission.id.in_(notes["runs"]))
+        systems.update((evaluation, system) for evaluation, system in session.execute(runs))
+    for evaluation, own in _grouped(systems):
         _settle(session, evaluation, own)
     for evaluation, own in _grouped(notes["moved"]):
         _unite(session, evaluation, own)
@@ -165,14 +165,11 @@ def _runs_with_means(
 ) -> tuple[list[rules.ScoredRun], dict[Subset, dict[int, float | None]]]:
     """The set's scored runs, and the mean of each under its primary measure by subset and scoring."""
     subsets = scoring_set.settings.subsets
-    runs: list[rules.ScoredRun] = []
-    means: dict[Subset, dict[int, float | None]] = {subset: {} for subset in subsets}
     values = {"of_set": scoring_set.id, "by_measure": scoring_set.settings.measures[0]} | ({"at": at} if at else {})
-    for row in session.execute(_select_runs_with_means(subsets, at is not None).where(*which), values):
-        runs.append(rules.ScoredRun(*row[: -len(subsets)]))
-        for subset, mean in zip(subsets, row[-len(subsets) :], strict=True):
-            means[subset][runs[-1].scoring_id] = mean
-    return runs, means
+    rows = session.execute(_select_runs_with_means(subsets, at is not None).where(*which), values).all()
+    runs = [rules.ScoredRun(*row[: -len(subsets)]) for row in rows]
+    of_each = {run.scoring_id: row[-len(subsets) :] for run, row in zip(runs, rows, strict=True)}
+    return runs, {subset: {run: means[place] for run, means in of_each.items()} for place, subset in enumerate(subsets)}
 
 
 def _grouped(pairs: Iterable[tuple[int, int]]) -> list[tuple[int, set[int]]]:

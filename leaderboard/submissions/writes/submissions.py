@@ -93,12 +93,12 @@ def return_quota(session: Session, submission: Submission, *, rejected: bool) ->
             row.rejected_today += rejected
 
 
-def count_unused_file(session: Session, evaluation: Evaluation, user_id: int, now: dt.datetime) -> None:
+def count_unused_file(session: Session, evaluation_id: int, user_id: int, now: dt.datetime) -> None:
     """Counts a file that was taken in with a form that can't be used among the person's rejected ones of the day.
 
     Else such forms would fill the store for nothing.
     """
-    (row,) = _locked_uses(session, evaluation.id, now, None, user_id)
+    (row,) = _locked_uses(session, evaluation_id, now, None, user_id)
     _turn_to(row, max(row.day, day_of(now)))
     row.rejected_today += 1
 
