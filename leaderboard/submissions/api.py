@@ -9,7 +9,6 @@ The runs of all teams: listed, looked at, taken off the boards and put back, sco
 
 import re
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
 from functools import partial
 from http import HTTPStatus
 from pathlib import Path
@@ -194,16 +193,17 @@ def _taken(evaluation_id: int, key: str | None) -> int:
             sent = _sent_run(session, evaluation_id, posted, upload, wrong)
         number = intake.submit(sent, wrong.fields, posted, now(), path)
 
-    with ExitStack() as unless_taken:
-        unless_taken.callback(intake.give_up)
+    try:
         posted = pages.receive_run(intake.hold, require_text, settle)
-        if posted.refusal is not None:
-            raise posted.refusal
-        if posted.refused is not None:
-            raise TooLarge(posted.refused, "run")
+    finally:
         if number is None:
-            raise InvalidFields({"run": ["send the run's file, as the last part of the form"]})
-        unless_taken.pop_all()
+            intake.give_up()
+    if posted.refusal is not None:
+        raise posted.refusal
+    if posted.refused is not None:
+        raise TooLarge(posted.refused, "run")
+    if number is None:
+        raise InvalidFields({"run": ["send the run's file, as the last part of the form"]})
     return number
 
 

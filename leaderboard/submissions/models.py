@@ -1,6 +1,6 @@
 """Systems, and the runs that their teams submit."""
 
-import datetime as dt
+from datetime import date, datetime
 from typing import Any
 
 import sqlalchemy as sa
@@ -62,24 +62,24 @@ class Submission(Base):
     text_sha256: Mapped[str] = mapped_column(index=True)
     size: Mapped[int] = mapped_column(sa.BigInteger)
     text_size: Mapped[int] = mapped_column(sa.BigInteger)
-    begun_at: Mapped[dt.datetime]
-    received_at: Mapped[dt.datetime]
+    begun_at: Mapped[datetime]
+    received_at: Mapped[datetime]
     received_assumed: Mapped[bool] = mapped_column(default=False)
-    run_at: Mapped[dt.datetime | None]
-    imported_at: Mapped[dt.datetime | None]
+    run_at: Mapped[datetime | None]
+    imported_at: Mapped[datetime | None]
     imported_by_id: Mapped[int | None] = mapped_column(sa.ForeignKey("user.id"))  # NULL: the command line
     late: Mapped[bool] = mapped_column(default=False)
     charged: Mapped[bool] = mapped_column(default=True)  # counts against the quota; given back when rejected or failed
     problems: Mapped[list[Any]] = mapped_column(default=list)
     problem_count: Mapped[int] = mapped_column(default=0)
-    scored_at: Mapped[dt.datetime | None]  # when it was first scored
-    chosen_at: Mapped[dt.datetime | None]
-    withdrawn_at: Mapped[dt.datetime | None]
+    scored_at: Mapped[datetime | None]  # when it was first scored
+    chosen_at: Mapped[datetime | None]
+    withdrawn_at: Mapped[datetime | None]
     withdrawn_by_id: Mapped[int | None] = mapped_column(sa.ForeignKey("user.id"))
     holds_place: Mapped[bool] = mapped_column(default=False)
     withdrawn_because: Mapped[str] = mapped_column(default="")
     ruling: Mapped[Ruling | None] = mapped_column(choice(Ruling, "ruling"))
-    ruled_at: Mapped[dt.datetime | None]
+    ruled_at: Mapped[datetime | None]
     ruled_by_id: Mapped[int | None] = mapped_column(sa.ForeignKey("user.id"))
     ruled_because: Mapped[str] = mapped_column(default="")
 
@@ -95,7 +95,7 @@ class Submission(Base):
     importer: Mapped[User | None] = relationship(foreign_keys=[imported_by_id])
 
     @property
-    def date(self) -> dt.datetime:
+    def date(self) -> datetime:
         """The run's date, as pages show it: when it was made, where that is known, else when it was received."""
         return self.run_at or self.received_at
 
@@ -115,7 +115,7 @@ class Use(Base):
 
     __abstract__ = True
 
-    day: Mapped[dt.date]
+    day: Mapped[date]
     used_today: Mapped[int] = mapped_column(default=0)
     rejected_today: Mapped[int] = mapped_column(default=0)
     used: Mapped[int] = mapped_column(default=0)
@@ -157,4 +157,4 @@ class Arrival(Base):
     user_id: Mapped[int] = mapped_column(sa.ForeignKey("user.id"))
     team_id: Mapped[int] = mapped_column(sa.ForeignKey("team.id"))
     evaluation_id: Mapped[int] = mapped_column(sa.ForeignKey("evaluation.id", ondelete="CASCADE"), index=True)
-    expires_at: Mapped[dt.datetime]
+    expires_at: Mapped[datetime]

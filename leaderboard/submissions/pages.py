@@ -356,7 +356,7 @@ def asked_field(asked: FormField) -> Field:
 @signed_in
 def new(campaign: str, evaluation: str) -> ResponseReturnValue:
     page = read(forms.submitting, campaign, evaluation)
-    return _page(page, SubmitForm.on(page))
+    return _page(SubmitForm.on(page), page=page)
 
 
 @submitting_blueprint.post("/campaigns/<campaign>/<evaluation>/submit")
@@ -366,7 +366,7 @@ def send(campaign: str, evaluation: str) -> ResponseReturnValue:
     refused = _refusal(page)
     # In the grace a file that came in time may still be confirmed; else nothing of the form is read.
     if refused is not None and not (page.evaluation.phase == "closing" and page.teams_with_quota):
-        return _page(page, SubmitForm.on(page), refused)
+        return _page(SubmitForm.on(page), refused, page=page)
     team = page.teams_with_quota[0].id
 
     def team_of(session: Session, fields: Fields) -> Team:
@@ -394,7 +394,7 @@ csrf.exempt(send)  # uploads.receive checks the token itself, before it keeps a 
 def _take_in(page: forms.Submitting, posted: Posted, intake: Intake) -> ResponseReturnValue:
     form = SubmitForm.on(page, posted.fields)
     if posted.refusal is not None and not isinstance(posted.refusal, errors.InvalidFields):
-        return _page(page, form, posted.refusal)
+        return _page(form, posted.refusal, page=page)
     upload, kept = (posted.upload, dict[str, Any]()) if posted.upload else uploads.kept_with(form.text("kept"))
     intake.key = kept.get("key")  # pressed twice, the button of a form that came back sends one run
     # A proof that a page of organisers made holds none of these.
@@ -427,28 +427,19 @@ def _refused(
     """The form again, with what is wrong, or what is to be confirmed. The file need not be sent again."""
     is_asked = isinstance(error, errors.Unconfirmed)
     if is_asked or not isinstance(error, errors.InvalidFields):
-        return _page(page, form, error, upload=upload, checked=checked if is_asked else None)
+        return _page(form, error, page=page, upload=upload, found=checked if is_asked else None)
     if checked.problem_count:  # another file has to be chosen
         form.kept.data, upload = "", None
         wrong["run"] = ["this file would be rejected, so it was not submitted: choose another one"]
     for name, messages in {**error.fields, **wrong}.items():
         if name != "confirm":  # what is wrong with an answer that only the file gives is mended in the file
             form.refuse({name if name in form or not name.startswith(form_name("")) else "run": messages})
-    return _page(page, form, upload=upload, checked=checked if checked.problem_count else None)
+    return _page(form, page=page, upload=upload, found=checked if checked.problem_count else None)
 
 
-def _page(
-    page: forms.Submitting,
-    form: SubmitForm,
-    error: errors.LeaderboardError | None = None,
-    *,
-    upload: Received | None = None,
-    checked: rules.Checked | None = None,
-) -> ResponseReturnValue:
-    """The form. upload: the file that has arrived and need not be sent again; checked: what is said of it, or why it
-    was refused.
-    """
-    return form_page("submit/new.html", form, error, page=page, upload=upload, found=checked)
+# The form. upload: the file that has arrived and need not be sent again; found: what is said of it, or why it was
+# refused.
+_page = partial(form_page, "submit/new.html", upload=None, found=None)
 
 
 def _refusal(page: forms.Submitting) -> errors.LeaderboardError | None:

@@ -11,12 +11,12 @@ Besides, there are warnings about what is most likely a slip: they ask for a yes
 Whether a run would be taken at this moment is told beside what is said of the file.
 """
 
-import datetime as dt
 import hashlib
 import io
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import field, replace
+from datetime import UTC, date, datetime, time
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
@@ -125,21 +125,21 @@ class ScoredRun:
     is_baseline: bool
     is_primary: bool
     late: bool
-    received_at: dt.datetime
-    scored_at: dt.datetime | None
-    chosen_at: dt.datetime | None
+    received_at: datetime
+    scored_at: datetime | None
+    chosen_at: datetime | None
     off_board: bool
 
 
 Scored = TypeVar("Scored", bound=ScoredRun)
 
 
-def arrival(run: ScoredRun) -> tuple[dt.datetime, int]:
+def arrival(run: ScoredRun) -> tuple[datetime, int]:
     """Sorts runs in the order in which they were received."""
     return run.received_at, run.submission_id
 
 
-def name_of_run(label: str, number: int, received_at: dt.datetime) -> str:
+def name_of_run(label: str, number: int, received_at: datetime) -> str:
     """`first try (run 16, 20 Nov 2026)`: runs of one label are told apart by their numbers."""
     name = f"run {number}, {day_in_words(received_at)}"
     return f"{label} ({name})" if label else name
@@ -269,7 +269,7 @@ class Quota:
     rejected_today: int
     unchecked_today: int
     arriving: int
-    resets_at: dt.datetime  # the next 00:00 UTC
+    resets_at: datetime  # the next 00:00 UTC
     of_person: bool
 
     @property
@@ -319,7 +319,7 @@ class Quota:
         return f"{who} had {self.rejected_today} files rejected here today, and no more are taken. {resets}"
 
 
-def retry_seconds(quotas: Sequence[Quota], now: dt.datetime) -> int:
+def retry_seconds(quotas: Sequence[Quota], now: datetime) -> int:
     """In how many seconds to ask again when some are spent: 60 while files arrive or are not checked yet, else
     tomorrow.
     """
@@ -327,14 +327,14 @@ def retry_seconds(quotas: Sequence[Quota], now: dt.datetime) -> int:
     return 60 if is_held else math.ceil((quotas[0].resets_at - now).total_seconds())
 
 
-def day_of(moment: dt.datetime) -> dt.date:
+def day_of(moment: datetime) -> date:
     """The day that a moment counts for: its date in UTC."""
-    return moment.astimezone(dt.UTC).date()
+    return moment.astimezone(UTC).date()
 
 
-def start_of(day: dt.date) -> dt.datetime:
+def start_of(day: date) -> datetime:
     """The first moment of a day."""
-    return dt.datetime.combine(day, dt.time(), dt.UTC)
+    return datetime.combine(day, time(), UTC)
 
 
 CHECKED_BYTES = 16 * 2**20  # of a run's text, that the site reads: some 300,000 lines

@@ -21,8 +21,8 @@ from leaderboard.evaluations.reads import find_evaluation_and_set, form_fields
 from leaderboard.frozen import frozen
 from leaderboard.metrics import Bools, Floats, parse, query_order
 from leaderboard.results.reads.run import figure_over, load_vectors
-from leaderboard.submissions.reads.run_arrays import Wanted, load_figures, load_runs
-from leaderboard.submissions.reads.selection import has_choice, on_boards
+from leaderboard.submissions.reads.run_arrays import Wanted, has_choice, load_figures, load_runs
+from leaderboard.submissions.reads.selection import on_boards
 from leaderboard.submissions.reads.status import BoardAnswers, board_answers
 from leaderboard.submissions.rules import RunChoice, StoredChoice, places_of
 
@@ -494,10 +494,10 @@ def _rounded(asked: AskedBoard, statistics: ranking.BoardStatistics, listing: Li
     Nothing is said of ranks where no figure has an interval, and where best runs stand and a system has several: that
     they are given for the one that stands would say that it is better.
     """
-    evaluation, whole, places = asked.disclosure.evaluation, listing.whole, listing.places
+    disclosure, whole, places = asked.disclosure, listing.whole, listing.places
     nothing = replace(statistics, ranks={}, above_baselines=frozenset(), rank_resamples=None, told=None)
-    is_best = evaluation.campaign.run_choice is RunChoice.BEST
-    if not whole.has_intervals or (is_best and has_choice(asked.session, evaluation, asked.disclosure.scoring_set)):
+    is_best, set_id = disclosure.evaluation.campaign.run_choice is RunChoice.BEST, disclosure.scoring_set.id
+    if not whole.has_intervals or (is_best and has_choice(asked.session, disclosure.actor, set_id)):
         return replace(nothing, rank_resamples=0, rank_queries=0, needed_queries=None)
     shared, ranks = Counter(places.values()), {}
     for entry in listing.entries:

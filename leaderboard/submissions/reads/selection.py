@@ -113,26 +113,6 @@ def has_its_place(scoring: Any = Scoring, submission: Any = Submission, at: Any 
     return sa.and_(scoring.state == rules.State.SCORED, sa.or_(on_boards(submission, at), submission.holds_place))
 
 
-def has_choice(session: Session, evaluation: Evaluation, scoring_set: ScoringSet) -> bool:
-    """Whether a system that is ranked has several runs that may stand for it, scored in that set of its evaluation."""
-    several = (
-        sa.select(Submission.system_id)
-        .join(Scoring, Scoring.submission_id == Submission.id)
-        .join(System, System.id == Submission.system_id)
-        .where(
-            Submission.evaluation_id == evaluation.id,
-            Scoring.scoring_set_id == scoring_set.id,
-            has_its_place(),
-            Submission.late.is_(False),
-            System.kind != rules.SystemKind.BASELINE,
-        )
-        .group_by(Submission.system_id)
-        .having(sa.func.count() > 1)
-        .limit(1)
-    )
-    return session.scalar(several) is not None
-
-
 def select_scored_runs(
     *more: Any,
     of_sets: sa.ColumnElement[bool] = IS_CURRENT,

@@ -432,7 +432,7 @@ ROWS = 50  # on a page
 class Filters:
     """Which submissions are asked for; what is empty asks for all.
 
-    state  as pages show it, see `rules.shown_state`
+    state  as pages show it, one of `SHOWN_STATES`
     team   its slug
     late   "yes" or "no"
     text   stands in the label, the file's name, the system's name or the beginning of the SHA-256; or is the number
@@ -543,11 +543,9 @@ def submissions(
     took = sa.case((Scoring.state == submission_rules.State.SCORED, Scoring.seconds))
     figures = sa.select(sa.func.min(waits), sa.func.avg(took), sa.func.max(took))
     oldest, mean, longest = session.execute(_joined(figures).where(*asked)).one()
-    submitted = Team.id.in_(_joined(sa.select(Submission.team_id)).where(within))
-    teams = session.execute(sa.select(Team.slug, Team.name).where(submitted).order_by(Team.name)).all()
-    evaluations = session.scalars(
-        sa.select(Evaluation).where(within).order_by(Evaluation.period_key, Evaluation.id)
-    ).all()  # fmt: skip
+    teams = session.execute(_joined(sa.select(Team.slug, Team.name)).where(within).distinct().order_by(Team.name))
+    own = sa.select(Evaluation).where(within).order_by(Evaluation.period_key, Evaluation.id)
+    asked_fields = (field.key for evaluation in session.scalars(own).all() for field in form_fields(evaluation))
     return SubmissionList(
         filters=filters,
         rows=rows,
@@ -557,7 +555,7 @@ def submissions(
         seconds=mean and float(mean),
         longest=longest,
         teams=tuple((slug, name) for slug, name in teams),
-        fields=tuple(dict.fromkeys(field.key for evaluation in evaluations for field in form_fields(evaluation))),
+        fields=tuple(dict.fromkeys(asked_fields)),
     )
 
 
@@ -578,9 +576,9 @@ def may_replace(
 ) -> tuple[SubmissionRow, ...]:
     """The other scored runs of a system that `actor` may let stand in place of one that is on no board and holds its
     place, the newest first; none where it holds none. Raises NotFound."""
-    evaluation = organised_evaluation(session, actor, campaign_slug, slug)
-    run = session.get(Submission, submission_id)
-    if run is None or run.evaluation_id != evaluation.id or not run.holds_place:
+    submission_row(session, actor, campaign_slug, slug, submission_id, now)
+    run = session.get_one(Submission, submission_id)
+    if not run.holds_place:
         return ()
     ids = [contender.submission_id for contender in selection.contenders(session, run)]
     others = session.scalars(sa.select(Submission).where(Submission.id.in_(ids)))

@@ -10,16 +10,17 @@ the queue.
 Runs of the past: brought in by organisers, with their true dates, whenever the evaluation closed.
 """
 
-import datetime as dt
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import date, datetime
 from typing import Any, cast
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard import access
-from leaderboard.audit.writes import present, record
+from leaderboard.access import Actor
+from leaderboard.audit.writes import assign, present, record
 from leaderboard.campaigns.models import Campaign, CampaignTeam
 from leaderboard.db import add_or_refuse, insert_unless_there, locked
 from leaderboard.declared.inputs import FIRST_DAY, LAST_DAY, checked
@@ -57,7 +58,7 @@ def use_quota(
     evaluation: Evaluation,
     team_id: int,
     user_id: int | None,
-    now: dt.datetime,
+    now: datetime,
     place: int | None = None,
 ) -> None:
     """Counts one submission; raises QuotaSpent, with when it resets, where the team or the person has none left.
@@ -93,7 +94,7 @@ def return_quota(session: Session, submission: Submission, *, rejected: bool) ->
             row.rejected_today += rejected
 
 
-def count_unused_file(session: Session, evaluation_id: int, user_id: int, now: dt.datetime) -> None:
+def count_unused_file(session: Session, evaluation_id: int, user_id: int, now: datetime) -> None:
     """Counts a file that was taken in with a form that can't be used among the person's rejected ones of the day.
 
     Else such forms would fill the store for nothing.
@@ -104,7 +105,7 @@ def count_unused_file(session: Session, evaluation_id: int, user_id: int, now: d
 
 
 def _require_some_left(
-    session: Session, evaluation: Evaluation, team_id: int, user_id: int | None, now: dt.datetime
+    session: Session, evaluation: Evaluation, team_id: int, user_id: int | None, now: datetime
 ) -> None:
     teams, own = quotas_of(session, evaluation, [team_id], user_id, now)
     quotas = (teams[team_id], own)
@@ -114,7 +115,7 @@ def _require_some_left(
 
 
 def _locked_uses(
-    session: Session, evaluation_id: int, now: dt.datetime, team_id: int | None, user_id: int | None = None
+    session: Session, evaluation_id: int, now: datetime, team_id: int | None, user_id: int | None = None
 ) -> list[Use]:
     """What a team and a person have used of an evaluation's quotas, with nothing where that is not noted yet."""
     rows: list[Use] = []
@@ -125,7 +126,7 @@ def _locked_uses(
     return rows
 
 
-def _turn_to(row: Use, day: dt.date) -> None:
+def _turn_to(row: Use, day: date) -> None:
     """The counts of a day begin at 0."""
     if row.day != day:
         row.day, row.used_today, row.rejected_today = day, 0, 0
@@ -137,7 +138,7 @@ THE_PAST = "Organisers bring runs of the past in with `leaderboard import-campai
 RULED = {Ruling.HIDDEN: "hide", Ruling.DISQUALIFIED: "disqualify"}  # as the trail says it
 
 
-def admit(session: Session, actor: access.Actor, evaluation: Evaluation, team: Team, begun_at: dt.datetime) -> None:
+def admit(session: Session, actor: Actor, evaluation: Evaluation, team: Team, begun_at: datetime) -> None:
     """Whether a run of the team's may be sent at all in a request begun then: asked before its file is taken in.
 
     Raises NotAllowed, Conflict outside the dates, or QuotaSpent. `submit` looks again when the file has come.
@@ -148,13 +149,13 @@ def admit(session: Session, actor: access.Actor, evaluation: Evaluation, team: T
 
 def reserve_quota(
     session: Session,
-    actor: access.Actor,
+    actor: Actor,
     evaluation: Evaluation,
     team: Team,
     *,
-    begun_at: dt.datetime,
-    now: dt.datetime,
-    expires_at: dt.datetime,
+    begun_at: datetime,
+    now: datetime,
+    expires_at: datetime,
 ) -> int | None:
     """Admits as `admit` does, and holds a place in the quotas for the file while it comes: its id. `submit`
     or `release_quota` ends it.
@@ -197,15 +198,15 @@ class Sending:
     accepted: Collection[int] = ()
     said: Mapping[str, str] = field(default_factory=dict)
     header: Mapping[str, str] = field(default_factory=dict)
-    begun_at: dt.datetime | None = None
-    received_at: dt.datetime | None = None
+    begun_at: datetime | None = None
+    received_at: datetime | None = None
     place: int | None = None
     key: str | None = None
 
 
 def submit(
     session: Session,
-    actor: access.Actor,
+    actor: Actor,
     evaluation: Evaluation,
     team: Team,
     *,
@@ -258,7 +259,7 @@ def submit(
 
 def _checked_details(
     session: Session,
-    actor: access.Actor,
+    actor: Actor,
     evaluation: Evaluation,
     team: Team,
     system: System | NewSystem,
@@ -284,7 +285,7 @@ def _checked_details(
 
 def _require_may_stand(
     session: Session,
-    actor: access.Actor,
+    actor: Actor,
     evaluation: Evaluation,
     system: System,
     designation: Designation,
@@ -298,7 +299,7 @@ def _require_may_stand(
         raise InvalidFields({"stand": [refused]})
 
 
-def _queue(session: Session, actor: access.Actor, action: str, submission: Submission, upload: Received) -> None:
+def _queue(session: Session, actor: Actor, action: str, submission: Submission, upload: Received) -> None:
     """Adds a run with what is kept of its file, and has it scored."""
     for name in ("filename", "sha256", "md5", "text_sha256", "size", "text_size"):
         setattr(submission, name, getattr(upload, name))
@@ -309,9 +310,7 @@ def _queue(session: Session, actor: access.Actor, action: str, submission: Submi
     record(session, actor, action, submission, sha256=upload.sha256, designation=submission.designation.value)
 
 
-def select_run(
-    session: Session, actor: access.Actor, submission: Submission, *, now: dt.datetime | None = None
-) -> None:
+def select_run(session: Session, actor: Actor, submission: Submission, *, now: datetime | None = None) -> None:
     """Lets a run stand for its system on the boards, in the place of another of the system's contrastive runs.
 
     It takes effect once the run is scored. After closing only organisers do so; they may also fill the place of a run
@@ -330,7 +329,7 @@ def select_run(
 
 
 def withdraw(
-    session: Session, actor: access.Actor, submission: Submission, because: str = "", *, now: dt.datetime | None = None
+    session: Session, actor: Actor, submission: Submission, because: str = "", *, now: datetime | None = None
 ) -> None:
     """Takes a run off every board. It stays on record and keeps what it cost of the quota.
 
@@ -352,9 +351,7 @@ def withdraw(
     record(session, actor, "withdraw", submission, because=submission.withdrawn_because)
 
 
-def make_primary(
-    session: Session, actor: access.Actor, submission: Submission, *, now: dt.datetime | None = None
-) -> None:
+def make_primary(session: Session, actor: Actor, submission: Submission, *, now: datetime | None = None) -> None:
     """Makes a scored run its team's primary one in the evaluation; others submitted as primary become contrastive.
 
     A run that stood for another system as the primary one goes on standing for it. After closing only organisers do
@@ -380,7 +377,7 @@ def make_primary(
     settle_primary(session, actor, submission)
 
 
-def describe(session: Session, actor: access.Actor, submission: Submission, **words: str | None) -> None:
+def describe(session: Session, actor: Actor, submission: Submission, **words: str | None) -> None:
     """Takes over another label or other notes of a run, or both; None leaves them. The trail keeps what they were.
 
     Raises InvalidFields (label, notes).
@@ -390,16 +387,13 @@ def describe(session: Session, actor: access.Actor, submission: Submission, **wo
     if texts.get("label") == "" and submission.scored_at is not None:
         raise InvalidFields({"label": ["give the run a short name: boards and pages show it"]})
     before = {name: getattr(submission, name) for name in texts}
-    changed = {name: [before[name], text] for name, text in texts.items() if text != before[name]}
-    for name, (_, text) in changed.items():
-        setattr(submission, name, text)
-    if changed:
-        record(session, actor, "describe", submission, **changed)
+    if changed := assign(submission, **texts):
+        record(session, actor, "describe", submission, **{name: [before[name], texts[name]] for name in changed})
 
 
 def hide_run(
     session: Session,
-    actor: access.Actor,
+    actor: Actor,
     submission: Submission,
     ruling: Ruling,
     because: str,
@@ -429,7 +423,7 @@ def hide_run(
     record(session, actor, RULED[ruling], submission, because=because, holds_place=submission.holds_place)
 
 
-def restore(session: Session, actor: access.Actor, submission: Submission) -> None:
+def restore(session: Session, actor: Actor, submission: Submission) -> None:
     """Puts a run back that organisers took off the boards. Raises Conflict where none did."""
     access.require_organiser(actor, submission.evaluation.campaign_id)
     submission = locked_run(session, submission.id)
@@ -459,7 +453,7 @@ def locked_run(session: Session, submission_id: int) -> Submission:
             return submission
 
 
-def settle_primary(session: Session, actor: access.Actor, run: Submission | Participation) -> None:
+def settle_primary(session: Session, actor: Actor, run: Submission | Participation) -> None:
     """Notes which of the runs of its team in its evaluation is the primary one by `selection.primary_run`.
 
     The run that was it so far goes on standing for its system, where the new one is of another: else a contrastive run
@@ -481,7 +475,7 @@ def settle_primary(session: Session, actor: access.Actor, run: Submission | Part
         record(session, actor, "keep standing", old, primary=new.id)
 
 
-def retry(session: Session, actor: access.Actor, submission: Submission) -> None:
+def retry(session: Session, actor: Actor, submission: Submission) -> None:
     """Puts a run whose scoring failed, or whose file was rejected, back into the queue.
 
     It has as many attempts as a new one then. Raises Conflict where there is no such scoring.
@@ -510,7 +504,7 @@ def retry(session: Session, actor: access.Actor, submission: Submission) -> None
     record(session, actor, "retry", submission, about=parked)
 
 
-def retry_failed(session: Session, actor: access.Actor, evaluation: Evaluation) -> None:
+def retry_failed(session: Session, actor: Actor, evaluation: Evaluation) -> None:
     """Puts every run of an evaluation whose scoring failed back into the queue."""
     of_evaluation = ScoringSet.evaluation_id == evaluation.id, selection.IS_WANTED, Scoring.state == State.FAILED
     failed = sa.select(Scoring.submission_id).join(ScoringSet).where(*of_evaluation)
@@ -519,7 +513,7 @@ def retry_failed(session: Session, actor: access.Actor, evaluation: Evaluation) 
 
 
 def _require_may_send(
-    actor: access.Actor, evaluation: Evaluation, team: Team, begun_at: dt.datetime, received_at: dt.datetime
+    actor: Actor, evaluation: Evaluation, team: Team, begun_at: datetime, received_at: datetime
 ) -> None:
     access.require_known(actor, evaluation)
     access.require(actor.answers_for(team.id, evaluation.campaign_id), NOT_YOURS)
@@ -527,7 +521,7 @@ def _require_may_send(
         raise Conflict(f"{refused} {THE_PAST}" if actor.may_organise(evaluation.campaign_id) else refused)
 
 
-def _let_in_by_now(session: Session, actor: access.Actor, evaluation: Evaluation, team: Team) -> access.Actor:
+def _let_in_by_now(session: Session, actor: Actor, evaluation: Evaluation, team: Team) -> Actor:
     """The actor with what they know of a campaign that was made private since the request began: it may have let the
     team in. Under the lock of the evaluation, for which that change waits.
     """
@@ -537,7 +531,7 @@ def _let_in_by_now(session: Session, actor: access.Actor, evaluation: Evaluation
     return replace(actor, let_into=actor.let_into | {campaign.id})
 
 
-def _locked_own(session: Session, actor: access.Actor, submission: Submission, what: str) -> Submission:
+def _locked_own(session: Session, actor: Actor, submission: Submission, what: str) -> Submission:
     """The run, by `locked_run`. Raises NotAllowed for whoever is neither of its team nor an organiser."""
     evaluation = submission.evaluation
     access.require_known(actor, evaluation)
@@ -551,7 +545,7 @@ def _refuse(reason: str | None) -> None:
         raise Conflict(reason)
 
 
-def _give_places_up(session: Session, actor: access.Actor, submission: Submission, *, primary: bool = False) -> None:
+def _give_places_up(session: Session, actor: Actor, submission: Submission, *, primary: bool = False) -> None:
     """Ends it that runs off the boards hold their places against this run: of its system, or as primary one."""
     holders = selection.holders_against(session, submission, primary=primary)
     for holder in holders:
@@ -561,7 +555,7 @@ def _give_places_up(session: Session, actor: access.Actor, submission: Submissio
         settle_primary(session, actor, submission)
 
 
-def _own_system(session: Session, actor: access.Actor, team: Team, system: System | NewSystem) -> System:
+def _own_system(session: Session, actor: Actor, team: Team, system: System | NewSystem) -> System:
     """A new one is made now, or was by an earlier attempt whose file was rejected: the corrected form goes in."""
     if isinstance(system, System):
         if system.team_id != team.id:
@@ -608,7 +602,7 @@ RUN_SETTINGS: dict[str, Any] = {
 
 def import_run(
     session: Session,
-    actor: access.Actor,
+    actor: Actor,
     evaluation: Evaluation,
     system: System,
     upload: Received,
@@ -656,7 +650,7 @@ def import_run(
     return submission
 
 
-def go_by_source(session: Session, actor: access.Actor, evaluation: Evaluation, source: str) -> None:
+def go_by_source(session: Session, actor: Actor, evaluation: Evaluation, source: str) -> None:
     """Lets boards go by a source of judgments before there are any."""
     access.require_organiser(actor, evaluation.campaign_id)
     before, evaluation.official_source = evaluation.official_source, checked_slug(source, "official_source")
@@ -674,9 +668,9 @@ def _checked(settings: Mapping[str, Any]) -> dict[str, Any]:
         with wrong:
             values[name] = checked_text(values[name], LONGEST_REASON, name)
     for name, value in values.items():
-        if isinstance(value, dt.datetime) and not FIRST_DAY <= value < LAST_DAY:
+        if isinstance(value, datetime) and not FIRST_DAY <= value < LAST_DAY:
             wrong.fields[name] = [f"give a date from {FIRST_DAY.year} to {LAST_DAY.year - 1}"]
-        elif isinstance(value, dt.datetime) and value > now:
+        elif isinstance(value, datetime) and value > now:
             wrong.fields[name] = [f"{moment_in_words(value)} is in the future"]
     wrong.raise_any()
     return values
