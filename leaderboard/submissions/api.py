@@ -54,8 +54,7 @@ from leaderboard.worker.writes import make_set
 @get("/submissions/<int:submission>/file", Scope.READ, file="application/octet-stream")
 def run_bytes(submission: int) -> Response:
     """Your team's run as it was received."""
-    run = pages.own_run(submission)
-    return pages.run_download(run.id, run.receipt, run.filename)
+    return pages.own_file(submission)
 
 
 KEY = re.compile(r"[\x21-\x7e]{1,200}")

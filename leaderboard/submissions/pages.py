@@ -374,9 +374,8 @@ def send(campaign: str, evaluation: str) -> ResponseReturnValue:
         return _team(session, fields.get("system") or f"{NEW}{team}")
 
     def hold(fields: Fields) -> None:
-        user_id = actor().user_id  # a file is kept though the form may have mistakes: so many an hour at most
-        if user_id is not None:
-            attempts.count(database(), attempts.FORM_FILE, clock(), "", user=user_id)
+        # A file is kept though the form may have mistakes: so many an hour at most.
+        attempts.count(database(), attempts.FORM_FILE, clock(), "", user=actor().user_id)
         intake.hold(fields)
 
     intake = Intake(page.evaluation.id, team_of)
@@ -524,12 +523,13 @@ def score_receipt(submission: int) -> ResponseReturnValue:
     return jsonify(plain(read(receipt, submission)))
 
 
-@blueprint.get("/submissions/<int:submission>/file")
-@signed_in
-def fetch(submission: int) -> ResponseReturnValue:
+def own_file(submission: int) -> Response:
     """The run's file as it was received, for its team and the organisers."""
     run = own_run(submission)
     return run_download(run.id, run.receipt, run.filename)
+
+
+blueprint.add_url_rule("/submissions/<int:submission>/file", "fetch", signed_in(own_file))
 
 
 @exported(blueprint, "/submissions/<int:submission>")

@@ -11,7 +11,7 @@ Runs of the past: brought in by organisers, with their true dates, whenever the 
 """
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import date, datetime
 from typing import Any, cast
 
@@ -29,6 +29,7 @@ from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads import form_fields
 from leaderboard.evaluations.rules import checked_answers, is_late
 from leaderboard.evaluations.writes import accept_agreements
+from leaderboard.frozen import frozen
 from leaderboard.mail.rules import MailKind
 from leaderboard.mail.writes import put_wanted
 from leaderboard.moments import moment_in_words
@@ -180,7 +181,7 @@ def reserve_quota(
     return arrival.id
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Sending:
     """What comes with a run as it is submitted, beside what RunSettings say.
 
@@ -237,8 +238,11 @@ def submit(
     _require_may_send(_let_in_by_now(session, actor, evaluation, team), evaluation, team, begun_at, received_at)
     system, columns = _checked_details(session, actor, evaluation, team, system, words, sending)
     late, stand = is_late(evaluation, begun_at, received_at), columns.pop("stand")
-    if stand:
-        _require_may_stand(session, actor, evaluation, system, columns["designation"], late=late)
+    if stand and late and not actor.may_organise(evaluation.campaign_id):
+        raise InvalidFields({"stand": [f"the run is late: {selection.ONLY_ORGANISERS}"]})
+    refused = selection.system_refusal(session, evaluation, system, late) if stand else None
+    if refused and columns["designation"] is not Designation.PRIMARY:
+        raise InvalidFields({"stand": [refused]})
     use_quota(session, evaluation, team.id, actor.user_id, received_at, sending.place)
     submission = Submission(
         evaluation_id=evaluation.id,
@@ -281,22 +285,6 @@ def _checked_details(
         system = _own_system(session, actor, team, system)
     wrong.raise_any()
     return cast(System, system), columns
-
-
-def _require_may_stand(
-    session: Session,
-    actor: Actor,
-    evaluation: Evaluation,
-    system: System,
-    designation: Designation,
-    *,
-    late: bool,
-) -> None:
-    if late and not actor.may_organise(evaluation.campaign_id):
-        raise InvalidFields({"stand": [f"the run is late: {selection.ONLY_ORGANISERS}"]})
-    refused = selection.system_refusal(session, evaluation, system, late)
-    if refused is not None and designation is not Designation.PRIMARY:
-        raise InvalidFields({"stand": [refused]})
 
 
 def _queue(session: Session, actor: Actor, action: str, submission: Submission, upload: Received) -> None:
