@@ -1,8 +1,12 @@
 """What is given to change a run, each declared once."""
 
-from typing import Annotated
+from datetime import UTC, datetime
+from typing import Annotated, Any
 
-from leaderboard.declared.inputs import Confirm, Inputs, Number, Shown, changes_of, line_of, setting, text_of
+from pydantic import AfterValidator
+
+from leaderboard.declared.inputs import Confirm, Inputs, Moment, Number, Shown, changes_of, line_of, setting, text_of
+from leaderboard.moments import moment_in_words
 from leaderboard.submissions.rules import Designation, Ruling
 from leaderboard.texts import LONGEST_REASON
 
@@ -70,6 +74,34 @@ class RunSettings(RunWords):
     version: Annotated[str, line_of(LONGEST_LABEL)] = setting(
         "Version of the system", "Left empty, it is the evaluation's period. Equal versions link the years.", default=""
     )
+
+
+def _past(moment: datetime) -> datetime:
+    if moment > datetime.now(UTC):
+        raise ValueError(f"{moment_in_words(moment)} is in the future")
+    return moment
+
+
+Past = Annotated[Moment, AfterValidator(_past)]
+
+
+class PastRun(RunSettings):
+    """What is said of a run of the past that is brought in, as columns of Submission."""
+
+    run_at: Past | None = None
+    received_at: Past | None = None
+    received_assumed: bool = False
+    scored_at: Past | None = None
+    chosen_at: Past | None = None
+    late: bool = False
+    withdrawn_at: Past | None = None
+    withdrawn_because: Annotated[str, text_of(LONGEST_REASON)] = ""
+    holds_place: bool = False
+    ruling: Ruling | None = None
+    ruled_at: Past | None = None
+    ruled_because: Annotated[str, text_of(LONGEST_REASON)] = ""
+    answers: dict[str, Any] = {}  # noqa: RUF012  # pydantic copies it
+    said: dict[str, Any] = {}  # noqa: RUF012  # the same
 
 
 class RunForm(RunSettings):

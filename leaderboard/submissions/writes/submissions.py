@@ -23,7 +23,7 @@ from leaderboard.access import Actor
 from leaderboard.audit.writes import assign, present, record
 from leaderboard.campaigns.models import Campaign, CampaignTeam
 from leaderboard.db import add_or_refuse, insert_unless_there, locked
-from leaderboard.declared.inputs import FIRST_DAY, LAST_DAY, checked
+from leaderboard.declared.inputs import checked, defaults_of
 from leaderboard.errors import Conflict, Gathered, InvalidFields, QuotaSpent
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads import form_fields
@@ -32,10 +32,9 @@ from leaderboard.evaluations.writes import accept_agreements
 from leaderboard.frozen import frozen
 from leaderboard.mail.rules import MailKind
 from leaderboard.mail.writes import put_wanted
-from leaderboard.moments import moment_in_words
 from leaderboard.names import checked_slug
 from leaderboard.store import Received
-from leaderboard.submissions.inputs import RunSettings
+from leaderboard.submissions.inputs import PastRun, RunSettings
 from leaderboard.submissions.models import Arrival, Participation, PersonalUse, Submission, Use
 from leaderboard.submissions.reads import selection
 from leaderboard.submissions.reads.form import quotas_of
@@ -562,30 +561,10 @@ def _own_system(session: Session, actor: Actor, team: Team, system: System | New
         raise InvalidFields(fields) from None
 
 
+# What may be said of a run that is brought in, with what holds where nothing is said. What `leaderboard export` writes
+# of a run and what a manifest may say of one are these.
+RUN_SETTINGS = {name: default for name, default in defaults_of(PastRun).items() if name != "stand"}
 NOT_OF_YOURS = "This team is neither yours nor of a campaign of yours."
-# What is said of a run that is brought in, as columns of Submission, with what holds where nothing is said. What
-# `leaderboard export` writes of a run and what a manifest may say of one are these.
-RUN_SETTINGS: dict[str, Any] = {
-    "label": "",
-    "designation": Designation.CONTRASTIVE,
-    "threshold": None,
-    "notes": "",
-    "version": "",
-    "run_at": None,
-    "received_at": None,
-    "received_assumed": False,
-    "scored_at": None,
-    "chosen_at": None,
-    "late": False,
-    "withdrawn_at": None,
-    "withdrawn_because": "",
-    "holds_place": False,
-    "ruling": None,
-    "ruled_at": None,
-    "ruled_because": "",
-    "answers": {},
-    "said": {},
-}
 
 
 def import_run(
@@ -613,7 +592,7 @@ def import_run(
     system = merged(session, session.get_one(System, system.id, populate_existing=True))
     # Shared: a scoring set that is being made waits for this run, or this run sees the set.
     evaluation = locked(session, Evaluation, evaluation.id, shared=True)
-    values = _checked(settings)
+    values = checked(PastRun, settings).model_dump(exclude={"stand"})
     now = present()
     values["received_assumed"] = values["received_assumed"] or values["received_at"] is None
     received_at = values.pop("received_at") or values["run_at"] or evaluation.closes_at or now
@@ -643,22 +622,3 @@ def go_by_source(session: Session, actor: Actor, evaluation: Evaluation, source:
     access.require_organiser(actor, evaluation.campaign_id)
     before, evaluation.official_source = evaluation.official_source, checked_slug(source, "official_source")
     record(session, actor, "make official", evaluation, source=source, before=before)
-
-
-def _checked(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings as they are stored, those that are not given too. Raises InvalidFields with all that is wrong."""
-    values, wrong, now = RUN_SETTINGS | dict(settings), Gathered(), present()
-    wrong.fields |= {name: ["there is no such setting"] for name in settings.keys() - RUN_SETTINGS.keys()}
-    with wrong:
-        words = {name: values[name] for name in ("threshold", "label", "notes", "version")}
-        values |= checked(RunSettings, words).given()
-    for name in ("withdrawn_because", "ruled_because"):
-        with wrong:
-            values[name] = checked_text(values[name], LONGEST_REASON, name)
-    for name, value in values.items():
-        if isinstance(value, datetime) and not FIRST_DAY <= value < LAST_DAY:
-            wrong.fields[name] = [f"give a date from {FIRST_DAY.year} to {LAST_DAY.year - 1}"]
-        elif isinstance(value, datetime) and value > now:
-            wrong.fields[name] = [f"{moment_in_words(value)} is in the future"]
-    wrong.raise_any()
-    return values
