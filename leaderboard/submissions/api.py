@@ -135,7 +135,7 @@ def let_run_stand(submission: int, body: Choice) -> SubmissionStatus:
     "submission primary SUBMISSION", "submission {submission} is its team's primary run", "17"
 ))  # fmt: skip
 def make_run_primary(submission: int, body: Choice) -> SubmissionStatus:
-    """Makes a scored run its team's primary one in the evaluation."""
+    """Makes a scored run its team's primary one in the evaluation; others submitted as primary become contrastive."""
     return _changed_run(submission, partial(submissions.make_primary, now=clock()), body.confirm)
 
 

@@ -35,14 +35,7 @@ def test_it_offers_the_systems_of_one_s_teams_and_no_baseline(world: World) -> N
         assert submitting(session, world.eve, "small", "2026", present()).teams == ()
 
 
-def test_it_says_which_run_is_the_primary_one(world: World) -> None:
-    assert form(world).teams[0].primary == ""
-    world.submit(label="best try", designation=Designation.PRIMARY)
-    world.drain()
-    assert re.fullmatch(r"best try \(run 1, \d+ \w+ \d+\)", form(world).teams[0].primary)
-
-
-def test_it_says_which_run_stands_for_each_system_now(world: World) -> None:
+def test_it_says_which_run_stands_for_each_system_now_and_which_is_the_primary_one(world: World) -> None:
     world.submit()
     (system,) = world.all(sa.select(System))
     [own] = form(world).teams[0].systems
@@ -54,7 +47,9 @@ def test_it_says_which_run_stands_for_each_system_now(world: World) -> None:
     world.drain()
     [own] = form(world).teams[0].systems
     assert (_label(form(world)), own.primary_stands) == ("the chosen one", False)
+    assert form(world).teams[0].primary == ""
     world.submit(run_text(4), system=system, label="best try", designation=Designation.PRIMARY)
     world.drain()
     [own] = form(world).teams[0].systems
     assert (_label(form(world)), own.primary_stands) == ("best try", True)
+    assert re.fullmatch(r"best try \(run 4, \d+ \w+ \d+\)", form(world).teams[0].primary)

@@ -73,12 +73,6 @@ def test_a_run_was_received_when_it_is_said_else_it_is_assumed_on_its_own_date_o
     assert kept.date_assumed is (assumed and "run_at" not in dates)
 
 
-def test_only_organisers_bring_runs_of_the_past_in(world: World) -> None:
-    with pytest.raises(NotAllowed):
-        bring_in(world, actor=world.ada)
-    assert world.all(sa.select(Submission)) == []
-
-
 def test_what_is_wrong_with_a_run_of_the_past_is_said_by_name(world: World) -> None:
     with pytest.raises(InvalidFields) as refused:
         bring_in(
@@ -105,7 +99,7 @@ def test_a_run_is_of_the_version_that_is_named_else_of_the_evaluations_period(wo
     assert stored(world, world.submit(version="  v2  with Rocchio ")).version == "v2 with Rocchio"
 
 
-def test_organisers_bring_in_runs_of_no_stranger(world: World) -> None:
+def test_only_organisers_bring_runs_of_the_past_in_and_none_of_strangers(world: World) -> None:
     """Of a team with people they do only once it took part in a campaign of theirs, or they are in it."""
     with world.organising() as (session, campaign, _):
         organiser = Actor(world.eve.user_id, "Eve", organises=frozenset({campaign.id}))
@@ -117,6 +111,8 @@ def test_organisers_bring_in_runs_of_no_stranger(world: World) -> None:
         assert may_bring_in(session, CONSOLE, world.team)
     with pytest.raises(NotAllowed, match="neither yours nor of a campaign of yours"):
         bring_in(world, actor=organiser)
+    with pytest.raises(NotAllowed):
+        bring_in(world, actor=world.ada)
     assert world.all(sa.select(Submission)) == []
     bring_in(world)
     bring_in(world, actor=organiser)
