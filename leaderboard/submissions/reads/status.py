@@ -24,9 +24,9 @@ from leaderboard.evaluations import rules
 from leaderboard.evaluations.models import Acceptance, Agreement, Evaluation
 from leaderboard.evaluations.reads import form_fields, organised_campaign, organised_evaluation
 from leaderboard.frozen import frozen
-from leaderboard.submissions import rules as submission_rules
 from leaderboard.submissions.models import Participation, Submission
 from leaderboard.submissions.reads import selection
+from leaderboard.submissions.rules import SHOWN_STATES, UNFINISHED, Designation, Ruling, State, SystemKind, title_of_run
 from leaderboard.teams.models import Pseudonym, System, Team
 from leaderboard.worker.models import Score, Scoring, ScoringSet
 from leaderboard.worker.reads import current_set, note_current_set
@@ -173,14 +173,14 @@ class SubmissionStatus:
     may_act: bool
     may_let_stand: bool
     may_make_primary: bool
-    ruling: submission_rules.Ruling | None
+    ruling: Ruling | None
     ruled_at: datetime | None
     ruled_because: str
     results_open: bool
     details_open: bool
     details_closed_because: str
     title: str
-    designation: submission_rules.Designation
+    designation: Designation
     is_primary: bool
     threshold: float | None
     threshold_unused: bool
@@ -231,7 +231,7 @@ def status(session: Session, actor: Actor, submission_id: int, now: datetime) ->
     run, scoring, participation, state = find_submission(session, actor, submission_id, now)
     evaluation, inside = run.evaluation, _is_inside(actor, run)
     is_primary = participation is not None and participation.primary_submission_id == run.id
-    may_choose = inside and state == submission_rules.State.SCORED and may_change_standing(actor, evaluation, now)
+    may_choose = inside and state == State.SCORED and may_change_standing(actor, evaluation, now)
     results_open, details_open, named = _seen_of(actor, run, now)
     named = named or inside
     circles = ({rules.ShownTo.EVERYONE} if named else set()) | ({rules.ShownTo.ORGANISERS} if inside else set())
@@ -252,7 +252,7 @@ def status(session: Session, actor: Actor, submission_id: int, now: datetime) ->
         results_open=results_open,
         details_open=details_open,
         details_closed_because="" if details_open else headings.closed_details(evaluation),
-        title=submission_rules.title_of_run(run.label if named else "", run.filename if inside else "", run.id),
+        title=title_of_run(run.label if named else "", run.filename if inside else "", run.id),
         is_primary=is_primary,
         threshold_unused=run.threshold is not None and not headings.measures_of_returned(evaluation.campaign),
         receipt=run.sha256,
@@ -308,9 +308,7 @@ def find_submission(session: Session, actor: Actor, submission_id: int, now: dat
     known[submission_id] = rows
     run = rows.run
     require_known(actor, run.evaluation)
-    on_board = rows.state == submission_rules.State.SCORED and may_see(
-        actor, run.evaluation, Content.RESULTS, now, run.team_id
-    )
+    on_board = rows.state == State.SCORED and may_see(actor, run.evaluation, Content.RESULTS, now, run.team_id)
     if on_board or _is_inside(actor, run):
         return rows
     raise NotFound(f"submission {submission_id} is not on any board")
@@ -357,7 +355,7 @@ def find_scored(session: Session, actor: Actor, submission_id: int, now: datetim
     open."""
     run, scoring, *_ = find_submission(session, actor, submission_id, now)
     scoring_set = current_set(session, run.evaluation_id)
-    if scoring is None or scoring_set is None or scoring.state != submission_rules.State.SCORED:
+    if scoring is None or scoring_set is None or scoring.state != State.SCORED:
         raise NotFound(f"submission {submission_id} is not scored")
     results, details, named = _seen_of(actor, run, now)
     require(results, "The results of this run are not open yet.")
@@ -373,7 +371,7 @@ def _seen_of(actor: Actor, run: Submission, now: datetime) -> Iterator[bool]:
 def label_of(session: Session, actor: Actor, run: Submission, now: datetime) -> SystemLabel:
     """The run's system as this reader may know it: in an anonymous period under the name it has on the board."""
     system, team = run.system, run.team
-    is_named = system.kind is submission_rules.SystemKind.BASELINE or _is_inside(actor, run)
+    is_named = system.kind is SystemKind.BASELINE or _is_inside(actor, run)
     if is_named or may_see(actor, run.evaluation, Content.NAMES, now, run.team_id):
         return SystemLabel(system.id, system.name, system.kind, system.slug, team.name, team.slug)
     return anonymous(system.id, system.kind, session.get_one(Pseudonym, (run.evaluation_id, system.id)).number)
@@ -384,9 +382,9 @@ def _is_inside(actor: Actor, run: Submission) -> bool:
 
 
 def _awaits(session: Session, scoring: Scoring | None, state: str, results_open: bool, subset: rules.Subset) -> str:
-    if state in submission_rules.UNFINISHED:
+    if state in UNFINISHED:
         return "scores"
-    if scoring is None or scoring.finished_at is None or state != submission_rules.State.SCORED or not results_open:
+    if scoring is None or scoring.finished_at is None or state != State.SCORED or not results_open:
         return ""
     # A figure without an interval (too few queries, equal values) has none after the worker has looked at it, either.
     looked_at = sa.exists().where(
@@ -408,10 +406,10 @@ def _awaits(session: Session, scoring: Scoring | None, state: str, results_open:
 
 def _ahead(session: Session, scoring: Scoring | None) -> int:
     """Scorings that a worker takes before this one: of a lower priority, or of the same and an earlier turn."""
-    if scoring is None or scoring.state != submission_rules.State.QUEUED:
+    if scoring is None or scoring.state != State.QUEUED:
         return 0
     before = sa.tuple_(Scoring.priority, Scoring.turn, Scoring.id) < (scoring.priority, scoring.turn, scoring.id)
-    waiting = sa.select(sa.func.count()).where(Scoring.state == submission_rules.State.QUEUED, before)
+    waiting = sa.select(sa.func.count()).where(Scoring.state == State.QUEUED, before)
     return session.scalar(waiting) or 0
 
 
@@ -462,8 +460,8 @@ class SubmissionRow:
     team_slug: str
     system: str
     system_slug: str
-    kind: submission_rules.SystemKind
-    designation: submission_rules.Designation
+    kind: SystemKind
+    designation: Designation
     is_primary: bool
     state: str
     late: bool
@@ -525,14 +523,14 @@ def submissions(
     of_state = conditions.pop("state", sa.true())
     asked = [within, *conditions.values()]
     in_state = _joined(sa.select(selection.SHOWN_STATE, sa.func.count())).where(*asked).group_by(selection.SHOWN_STATE)
-    counts = dict.fromkeys(submission_rules.SHOWN_STATES, 0) | dict(session.execute(in_state).all())
+    counts = dict.fromkeys(SHOWN_STATES, 0) | dict(session.execute(in_state).all())
     paging = paging_of(counts[filters.state] if filters.state else sum(counts.values()), page, ROWS)
     statement = _rows().where(*asked, of_state).order_by(Submission.received_at.desc(), Submission.id.desc())
     if page is not None:
         statement = statement.limit(ROWS).offset(paging.before(ROWS))
     rows = tuple(_row(row) for row in session.execute(statement))
-    waits = sa.case((Scoring.state.in_(submission_rules.UNFINISHED), Scoring.queued_at))
-    took = sa.case((Scoring.state == submission_rules.State.SCORED, Scoring.seconds))
+    waits = sa.case((Scoring.state.in_(UNFINISHED), Scoring.queued_at))
+    took = sa.case((Scoring.state == State.SCORED, Scoring.seconds))
     figures = sa.select(sa.func.min(waits), sa.func.avg(took), sa.func.max(took))
     oldest, mean, longest = session.execute(_joined(figures).where(*asked)).one()
     teams = session.execute(_joined(sa.select(Team.slug, Team.name)).where(within).distinct().order_by(Team.name))
@@ -602,8 +600,8 @@ def _joined(statement: sa.Select[*Columns]) -> sa.Select[*Columns]:
 def _conditions(filters: Filters) -> dict[str, sa.ColumnElement[bool]]:
     """Conditions by filter. Raises BadInput for what a filter does not offer."""
     for name, choices in (
-        ("state", submission_rules.SHOWN_STATES),
-        ("kind", tuple(submission_rules.SystemKind)),
+        ("state", SHOWN_STATES),
+        ("kind", tuple(SystemKind)),
         ("late", ("yes", "no")),
     ):
         if (value := getattr(filters, name)) and value not in choices:
@@ -631,7 +629,7 @@ def _row(row: Any) -> SubmissionRow:
     return snapshot(
         SubmissionRow,
         run,
-        title=submission_rules.title_of_run(run.label, run.filename, run.id),
+        title=title_of_run(run.label, run.filename, run.id),
         campaign=run.evaluation.campaign.slug,
         evaluation=run.evaluation.slug,
         evaluation_title=run.evaluation.title,
