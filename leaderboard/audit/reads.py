@@ -12,8 +12,8 @@ from sqlalchemy.orm import Session
 from leaderboard.access import Actor
 from leaderboard.accounts.models import User
 from leaderboard.audit.audited_tables import ALL_ROWS, state_before
-from leaderboard.audit.events import StoredEvent, stored_events
 from leaderboard.audit.models import Event
+from leaderboard.audit.stored_events import StoredEvent, stored_events
 from leaderboard.boards.reads.entries import Paging, paging_of
 from leaderboard.campaigns.models import Campaign
 from leaderboard.db import Base

@@ -22,10 +22,10 @@ from leaderboard.access import Actor
 from leaderboard.accounts.models import User
 from leaderboard.audit.audited_tables import ALL_ROWS, AUDITED, state_before, states_of_all
 from leaderboard.audit.audited_tables import State as RowState
-from leaderboard.audit.events import StoredEvent, stored_events
 from leaderboard.audit.models import Chain, Event
 from leaderboard.audit.reads import name_of_row
 from leaderboard.audit.rules import FIRST, SHORT, ScoreLine, canonical, judgments_sha256, scoring_digest
+from leaderboard.audit.stored_events import StoredEvent, stored_events
 from leaderboard.audit.writes import record
 from leaderboard.boards.models import Board, Standing
 from leaderboard.db import locked, unanswered

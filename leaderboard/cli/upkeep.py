@@ -20,7 +20,7 @@ import sqlalchemy as sa
 
 from leaderboard.access import CONSOLE
 from leaderboard.audit import verify as record
-from leaderboard.audit.events import verifications
+from leaderboard.audit.stored_events import verifications
 from leaderboard.cli import options
 from leaderboard.cli.database import actor_named, up_to_date
 from leaderboard.cli.options import counting_bar, flag, json_text, option

@@ -35,8 +35,8 @@ from leaderboard.access import (
     rounding_seen,
     subset_seen,
 )
-from leaderboard.audit.events import stored_events
 from leaderboard.audit.models import Event
+from leaderboard.audit.stored_events import stored_events
 from leaderboard.boards.reads.entries import Column, Disclosure, column, columns_of, load_entries
 from leaderboard.boards.reads.ranking import Show, choose, ranks
 from leaderboard.boards.rules import Rounding

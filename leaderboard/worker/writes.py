@@ -22,8 +22,8 @@ from sqlalchemy.orm import Session
 
 from leaderboard import metrics
 from leaderboard.access import Actor, require_organiser
-from leaderboard.audit.events import stored_events
 from leaderboard.audit.models import Event
+from leaderboard.audit.stored_events import stored_events
 from leaderboard.audit.writes import is_replay, present, record
 from leaderboard.boards.models import Board
 from leaderboard.campaigns.models import Campaign

@@ -11,7 +11,7 @@ import numpy as np
 from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, Content, may_see, require
-from leaderboard.audit.events import Verifications, verifications
+from leaderboard.audit.stored_events import Verifications, verifications
 from leaderboard.boards.reads import entries as table
 from leaderboard.boards.reads import ranking
 from leaderboard.boards.reads.history import BoardVersion, board_version, replaced_beside, visible_sets
