@@ -72,7 +72,7 @@ def test_a_disqualified_run_leaves_its_place_empty_until_organisers_put_it_back(
     assert _standing(world) == {other}
     with refused(world.database, Conflict, "submission", match="keep its place empty"):
         act(world, submissions.select_run, plain)
-    with refused(world.database, Conflict, "submission", match="taken off already"):
+    with refused(world.database, Conflict, "submission", match="is disqualified already; put it back first"):
         act(world, submissions.hide_run, main, Ruling.HIDDEN, "again", actor=CONSOLE)
     act(world, submissions.restore, main, actor=CONSOLE)
     assert (_standing(world), _primary(world)) == ({main, other}, main)

@@ -398,8 +398,8 @@ def hide_run(
     if not because:
         raise InvalidFields({"because": ["say why: the team reads it"]})
     submission = locked_run(session, submission.id)
-    if submission.withdrawn_at is not None or submission.ruling is not None:
-        raise Conflict("This run is on no board: it was withdrawn or taken off already.")
+    _refuse("This run was withdrawn: it is on no board." if submission.withdrawn_at is not None else None)
+    _refuse(f"This run is {submission.ruling.value} already; put it back first." if submission.ruling else None)
     submission.ruling = ruling
     submission.ruled_at = present()
     submission.ruled_by_id = actor.user_id
