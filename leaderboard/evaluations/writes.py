@@ -132,10 +132,9 @@ def set_field(session: Session, actor: Actor, evaluation: Evaluation, values: Ma
     evaluation = locked_to_organise(session, actor, evaluation)
     fields = {own.key: own for own in form_fields(evaluation)}
     before = fields.get((values["key"] or "").strip())
-    settings = before.as_json() if before else {}
-    if values.get("kind", FieldKind.CHOICE) != FieldKind.CHOICE:
-        settings.pop("choices", None)
-    after = FormField.from_json(checked(FormFieldSettings, {**settings, **values}).model_dump())
+    was = before.as_json() if before else {}
+    no_choices = {} if values.get("kind", FieldKind.CHOICE) == FieldKind.CHOICE else {"choices": []}
+    after = FormField.from_json(checked(FormFieldSettings, {**was, **no_choices, **values}).model_dump())
     wrong: dict[str, list[str]] = {}
     others = [own for own in fields.values() if own.key != after.key and own.asked and after.asked]
     if alike := [own.key for own in others if own.label.casefold() == after.label.casefold()]:
@@ -150,7 +149,7 @@ def set_field(session: Session, actor: Actor, evaluation: Evaluation, values: Ma
     fields[after.key] = after
     evaluation.form_fields = [own.as_json() for own in fields.values()]
     action = "change field" if before else "add field"
-    _note(session, actor, action, evaluation, before.as_json() if before else {}, after.as_json(), key=after.key)
+    _note(session, actor, action, evaluation, was, after.as_json(), key=after.key)
 
 
 def remove_field(session: Session, actor: Actor, evaluation: Evaluation, key: str) -> bool:

@@ -273,7 +273,7 @@ def _sent() -> tuple[JudgmentFiles, RevisionWords, str]:
 @get(f"{PUBLISHED_EVALUATION}/judgments")
 def published_judgments(campaign: str, evaluation: str) -> reads.PublishedPage:
     """The published judgments, counted by query and grade, with their revision and its hash."""
-    return read(reads.published, campaign, evaluation, page=None)
+    return read(reads.published, campaign, evaluation)
 
 
 @get(f"{PUBLISHED_EVALUATION}/judgments.txt", file="text/plain", command=Command(
@@ -299,7 +299,7 @@ def subtopic_judgments(campaign: str, evaluation: str) -> Response:
 @get(f"{PUBLISHED_EVALUATION}/judgments/<path:query>")
 def judged_documents(campaign: str, evaluation: str, query: str) -> reads.JudgedDocuments:
     """The published judgments of one query, the highest grade first."""
-    return read(reads.documents_of, campaign, evaluation, query, page=None)
+    return read(reads.documents_of, campaign, evaluation, query)
 
 
 def lines(campaign: str, evaluation: str, file: JudgmentFile) -> Response:

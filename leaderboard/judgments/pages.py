@@ -23,7 +23,7 @@ def index(campaign: str, evaluation: str) -> ResponseReturnValue:
 
 @exported(blueprint, "/judgments")
 def index_file(campaign: str, evaluation: str) -> Table:
-    page = read(judgments.published, campaign, evaluation, page=None)
+    page = read(judgments.published, campaign, evaluation)
     grades = {f"grade {grade}": lambda row, grade=grade: row.grades.get(grade, 0) for grade in page.grades}
     facts = {
         "judgment_revision": page.revision, "sha256": page.sha256, "file_sha256": page.file_sha256,
@@ -50,6 +50,6 @@ def documents(campaign: str, evaluation: str, query: str) -> ResponseReturnValue
 
 @exported(blueprint, "/judgments/<path:query>")
 def documents_file(campaign: str, evaluation: str, query: str) -> Table:
-    page = read(judgments.documents_of, campaign, evaluation, query, page=None)
+    page = read(judgments.documents_of, campaign, evaluation, query)
     ending, facts = f"-judgments-{file_name(page.query)}", {"query": page.query}
     return evaluation_table(page.evaluation, ending, DOCUMENT_COLUMNS, page.documents, facts)

@@ -539,11 +539,10 @@ class JudgedDocuments:
 
 
 def published(
-    session: Session, actor: Actor, campaign_slug: str, slug: str, now: datetime, *, page: int | None = 1
+    session: Session, actor: Actor, campaign_slug: str, slug: str, now: datetime, *, page: int | None = None
 ) -> PublishedPage:
     """By query, in the order of the queries. Raises NotFound, and NotAllowed while judgments are not published."""
-    evaluation, scoring_set = _published_set(session, actor, campaign_slug, slug, now)
-    by_query, text = _file(session, actor, evaluation, scoring_set, now, JudgmentFile.JUDGMENTS)
+    evaluation, scoring_set, by_query, text = _file(session, actor, campaign_slug, slug, now, JudgmentFile.JUDGMENTS)
     settings = scoring_set.settings if scoring_set else None
     judged_queries = []
     for query, rows in by_query.items():
@@ -580,7 +579,7 @@ def documents_of(
     external_id: str,
     now: datetime,
     *,
-    page: int | None = 1,
+    page: int | None = None,
 ) -> JudgedDocuments:
     """Raises NotFound also for a query that the reader may not know of, NotAllowed as `published` does."""
     evaluation, scoring_set = _published_set(session, actor, campaign_slug, slug, now)
@@ -615,24 +614,19 @@ def qrels(
     Queries that the board leaves out are left out, and hidden ones as long as the reader may not know of them. Raises
     as `published` does.
     """
-    evaluation, scoring_set = _published_set(session, actor, campaign_slug, slug, now)
-    return _file(session, actor, evaluation, scoring_set, now, file)[1]
+    return _file(session, actor, campaign_slug, slug, now, file)[-1]
 
 
 def _file(
-    session: Session,
-    actor: Actor,
-    evaluation: Evaluation,
-    scoring_set: ScoringSet | None,
-    now: datetime,
-    file: JudgmentFile,
-) -> tuple[dict[str, list[tuple[Any, ...]]], str]:
-    """Of each query that the reader knows of, in their order, the other columns of its lines; and the file."""
+    session: Session, actor: Actor, campaign_slug: str, slug: str, now: datetime, file: JudgmentFile
+) -> tuple[Evaluation, ScoringSet | None, dict[str, list[tuple[Any, ...]]], str]:
+    """Whose it is; of each query that the reader knows of, in their order, the other columns of its lines; the file."""
+    evaluation, scoring_set = _published_set(session, actor, campaign_slug, slug, now)
     own = reads.of_subset(evaluation.id, subset_seen(actor, evaluation, now))
     known = session.scalars(sa.select(Query.external_id).where(*own).order_by(Query.position))
     by_query = {query: list[tuple[Any, ...]]() for query in known}
     if not scoring_set:
-        return by_query, ""
+        return evaluation, None, by_query, ""
     first = () if file is JudgmentFile.SUBTOPICS else ("0",)
     for query, *columns in rows_of_table(session, TABLES[file], scoring_set.revision_id, *own):
         by_query[query].append((*first, *columns, 1)[:3])  # a known document, which has no grade, gets 1
@@ -640,7 +634,7 @@ def _file(
         rows.sort()
     counted = query_order(by_query.keys() - {*scoring_set.settings.excluded})
     lines = (f"{query} {of} {document} {grade}\n" for query in counted for of, document, grade in by_query[query])
-    return by_query, "".join(lines)
+    return evaluation, scoring_set, by_query, "".join(lines)
 
 
 def _published_set(

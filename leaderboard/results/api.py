@@ -71,4 +71,4 @@ def submission_receipt(submission: int) -> results.Receipt:
 @get("/submissions/<int:submission>/queries/<path:query>")
 def ranked_list(submission: int, query: str) -> queries.RankedListPage:
     """What a run lists for one query, with the grades, where single queries are open."""
-    return read(queries.ranked_list, store(), submission, query, page=None)
+    return read(queries.ranked_list, store(), submission, query)

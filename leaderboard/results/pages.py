@@ -102,7 +102,7 @@ def ranked_list(submission: int, query: str) -> ResponseReturnValue:
 
 @exported(blueprint, LIST_ADDRESS)
 def ranked_list_file(submission: int, query: str) -> Table:
-    page = read(queries.ranked_list, store(), submission, query, page=None)
+    page = read(queries.ranked_list, store(), submission, query)
     facts = {
         "evaluation": evaluation_facts(page.evaluation),
         "submission": page.submission_id,

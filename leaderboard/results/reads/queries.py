@@ -348,7 +348,7 @@ def ranked_list(
     submission_id: int,
     external_id: str,
     now: datetime,
-    page: int | None = 1,
+    page: int | None = None,
 ) -> RankedListPage:
     """One page of the list, or all of it (`page` None).
 
