@@ -24,17 +24,8 @@ from leaderboard.declared.inputs import (
     text_of,
 )
 from leaderboard.errors import BadInput
-from leaderboard.evaluations.rules import (
-    KEY,
-    LONGEST_GRACE,
-    MOST_CHOICES,
-    RESERVED,
-    FieldKind,
-    Judging,
-    Opening,
-    ShownTo,
-    lacks,
-)
+from leaderboard.evaluations import rules
+from leaderboard.evaluations.rules import KEY, MOST_CHOICES, RESERVED, FieldKind, Judging, Opening, ShownTo, lacks
 from leaderboard.formats import Pattern
 from leaderboard.formats.metadata import LONGEST_KEY
 from leaderboard.metrics.measure import NEEDED
@@ -78,7 +69,7 @@ class EvaluationSettings(Inputs):
     grace_seconds: Whole = setting(
         "Seconds of grace after closing",
         "In which uploads that began before may end. What closing makes public opens only then.",
-        default=60, ge=0, le=LONGEST_GRACE, shown=Shown("--grace"),
+        default=60, ge=0, le=rules.LONGEST_GRACE, shown=Shown("--grace"),
     )  # fmt: skip
     late_allowed: bool = setting(
         "Take late runs too; they are shown and not ranked", default=False, shown=Shown("--late/--no-late")

@@ -25,16 +25,8 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard import metrics
-from leaderboard.access import (
-    Actor,
-    Content,
-    known_campaigns,
-    known_evaluations,
-    open_to_all,
-    rounding_seen,
-    subset_seen,
-)
+from leaderboard import access, metrics
+from leaderboard.access import Actor, Content, known_campaigns, known_evaluations, open_to_all, subset_seen
 from leaderboard.audit.models import Event
 from leaderboard.audit.stored_events import stored_events
 from leaderboard.boards.reads.entries import Column, Disclosure, column, columns_of, load_entries
@@ -44,23 +36,9 @@ from leaderboard.campaigns.models import Campaign, CampaignTeam
 from leaderboard.campaigns.rules import Visibility, is_beta_of, is_known
 from leaderboard.db import exists, missing, read_so_far, snapshot
 from leaderboard.errors import NotFound
+from leaderboard.evaluations import rules
 from leaderboard.evaluations.models import Acceptance, Agreement, CollectionList, Evaluation
-from leaderboard.evaluations.rules import (
-    FormField,
-    Judging,
-    Opening,
-    Phase,
-    ScoringSettings,
-    ShownTo,
-    Split,
-    Subset,
-    answers_of,
-    closed_from,
-    lacks,
-    phase_of,
-    said_by,
-    said_to,
-)
+from leaderboard.evaluations.rules import FormField, Opening, Phase, ScoringSettings, ShownTo, Split, Subset, phase_of
 from leaderboard.formats import FileRules
 from leaderboard.frozen import frozen
 from leaderboard.judgments.models import Judgment, JudgmentRevision, KnownDocument, Query, SubtopicJudgment
@@ -198,7 +176,7 @@ def fields_used(session: Session, evaluation: Evaluation) -> tuple[Counter[str],
     fields, answered, keeping = form_fields(evaluation), Counter[str](), set[str]()
     closed = [field for field in fields if field.header and field.shown_to is not ShownTo.EVERYONE]
     for answers, said, state in _answers(session, evaluation):
-        answered.update(field.key for field in answers_of(fields, answers, said))
+        answered.update(field.key for field in rules.answers_of(fields, answers, said))
         keeping |= {field.key for field in closed if state not in WAS_READ or any(map(field.covers, said))}
     return answered, keeping
 
@@ -209,7 +187,7 @@ def _answers(
     """Of each run its answers, its own metadata and its state. which: conditions on Submission."""
     runs = with_current_scoring(sa.select(Submission.answers, Submission.said, Scoring.facts, Scoring.state))
     for answers, said, facts, state in session.execute(runs.where(Submission.evaluation_id == evaluation.id, *which)):
-        yield answers, said_by(facts or {}, said), state
+        yield answers, rules.said_by(facts or {}, said), state
 
 
 def file_rules(evaluation: Evaluation) -> FileRules:
@@ -393,13 +371,13 @@ def evaluation_heading(evaluation: Evaluation, now: datetime) -> EvaluationHeadi
         evaluation,
         campaign=campaign_heading(evaluation.campaign),
         phase=phase_of(evaluation, now),
-        closed_from=closed_from(evaluation),
+        closed_from=rules.closed_from(evaluation),
     )
 
 
 def closed_details(evaluation: Evaluation) -> str:
     """Why single queries can't be seen, and from when."""
-    closed, words = closed_from(evaluation), "the organisers keep them to themselves"
+    closed, words = rules.closed_from(evaluation), "the organisers keep them to themselves"
     if closed and Opening.NEVER not in (evaluation.details, evaluation.results):
         words = f"they open when the evaluation closes, {moment_in_words(closed)}"
     return f"Single queries would give the judgments away; {words}."
@@ -415,7 +393,9 @@ def terms_of(
     """Evaluation id -> the terms of the scoring set that comes with it, as `actor` sees them, or of `team_id`'s own
     runs; in one statement.
     """
-    roundings = {own.id: rounding_seen(actor, evaluation, own.settings, now, team_id) for evaluation, own in sets}
+    roundings = {
+        own.id: access.rounding_seen(actor, evaluation, own.settings, now, team_id) for evaluation, own in sets
+    }
     queries_of(session, [own for _, own in sets if roundings[own.id] is None])
     terms_by_id = {}
     for evaluation, scoring_set in sets:
@@ -478,7 +458,7 @@ def _counts(settings: ScoringSettings, subset: Subset, judged: Sequence[JudgedQu
     if judged is not None:
         best, is_complete = (
             {query.external_id: query.best_grade for query in judged},
-            settings.judging is Judging.COMPLETE,
+            settings.judging is rules.Judging.COMPLETE,
         )
         grades = [best[query] for query in settings.counted(best, subset) if is_complete or best[query] is not None]
         barren = sum((grade or 0) < settings.relevance_level for grade in grades)
@@ -679,7 +659,7 @@ def _for_everyone(fields: tuple[FormField, ...], answers: Any, said: dict[str, s
     """What everyone who sees whose run it is sees of its answers and its metadata: ("answer" or "file", its key)."""
     everyone = [field for field in fields if field.shown_to is ShownTo.EVERYONE]
     read = {key for key in said if any(field.reads(key) for field in everyone)}
-    of_file = {("file", key) for key in read | said_to(fields, said, {ShownTo.EVERYONE}).keys()}
+    of_file = {("file", key) for key in read | rules.said_to(fields, said, {ShownTo.EVERYONE}).keys()}
     return of_file | {("answer", field.key) for field in everyone if field.key in answers}
 
 
@@ -783,7 +763,7 @@ def _judgments(session: Session, evaluation: Evaluation, revision: JudgmentRevis
         .where(Query.evaluation_id == evaluation.id, Query.excluded_at.is_(None))
         .group_by(Query.id)
     ).all()
-    unjudged = grades.count(None) if evaluation.judging is Judging.POOLED else 0
+    unjudged = grades.count(None) if evaluation.judging is rules.Judging.POOLED else 0
     barren = sum((grade or 0) < evaluation.relevance_level for grade in grades) - unjudged
     if unjudged:
         yield LOOK, f"{_of_all(unjudged, grades)} without judgments: left out of all means."
@@ -797,7 +777,7 @@ def _measures(session: Session, evaluation: Evaluation, revision: JudgmentRevisi
         not revision or exists(session, table.revision_id == revision.id) for table in (KnownDocument, SubtopicJudgment)
     )
     has = {"documents": evaluation.documents, "beta": evaluation.campaign.beta, "known": known, "subtopics": subtopics}
-    lacking = {name: lacks(metrics.parse(name), **has) for name in campaign_measures(evaluation.campaign)}
+    lacking = {name: rules.lacks(metrics.parse(name), **has) for name in campaign_measures(evaluation.campaign)}
     for need, mend in MENDS.items():
         if names := [name for name, needs in lacking.items() if need in needs]:
             yield TO_DO, f"{', '.join(names)} {'need' if names[1:] else 'needs'} {NEEDED[need]}.", mend

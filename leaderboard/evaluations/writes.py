@@ -22,17 +22,10 @@ from leaderboard.campaigns.writes import locked_evaluations, slug_taken
 from leaderboard.db import Base, add_or_refuse, insert_unless_there, locked
 from leaderboard.declared.inputs import checked, defaults_of
 from leaderboard.errors import Conflict, Gathered, InvalidFields, NotFound, Unconfirmed
+from leaderboard.evaluations import reads as forms
 from leaderboard.evaluations.inputs import YEAR, AgreementText, EvaluationSettings, FileRuleChanges, FormFieldSettings
 from leaderboard.evaluations.models import Acceptance, Agreement, CollectionList, Evaluation
-from leaderboard.evaluations.reads import (
-    closed_again,
-    collection_list,
-    fields_used,
-    file_rules,
-    form_fields,
-    removal_refusal,
-    standing_agreements,
-)
+from leaderboard.evaluations.reads import fields_used, file_rules, form_fields, removal_refusal, standing_agreements
 from leaderboard.evaluations.rules import MOST_FIELDS, OF_EVALUATION, WHERE_READ, FieldKind, FormField
 from leaderboard.formats import DocumentList, FileRules
 from leaderboard.judgments.models import JudgmentRevision, Query
@@ -98,7 +91,7 @@ def change_evaluation(session: Session, actor: Actor, evaluation: Evaluation, **
     after = _checked(evaluation.campaign, {**_settings_of(evaluation), **changes})
     read_before = open_to_all(evaluation, now := present())
     if changed := assign(evaluation, **after):
-        closed = closed_again(session, evaluation, read_before, now)
+        closed = forms.closed_again(session, evaluation, read_before, now)
         record(session, actor, "change", evaluation, fields=changed, **closed)
     if set(changed) & set(OF_EVALUATION):
         make_set(session, actor, evaluation)
@@ -133,7 +126,7 @@ def set_field(session: Session, actor: Actor, evaluation: Evaluation, values: Ma
     fields = {own.key: own for own in form_fields(evaluation)}
     before = fields.get((values["key"] or "").strip())
     was = before.as_json() if before else {}
-    no_choices = {} if values.get("kind", FieldKind.CHOICE) == FieldKind.CHOICE else {"choices": []}
+    no_choices: dict[str, Any] = {} if values.get("kind", FieldKind.CHOICE) == FieldKind.CHOICE else {"choices": []}
     after = FormField.from_json(checked(FormFieldSettings, {**was, **no_choices, **values}).model_dump())
     wrong: dict[str, list[str]] = {}
     others = [own for own in fields.values() if own.key != after.key and own.asked and after.asked]
@@ -257,7 +250,7 @@ def copy_form(session: Session, actor: Actor, source: Evaluation, target: Evalua
     for key, agreement in copied.items():
         if key not in own or (own[key].title, own[key].text) != (agreement.title, agreement.text):
             state_agreement(session, actor, target, key, agreement.title, agreement.text)
-    rules, packed = file_rules(source), collection_list(session, source.id)
+    rules, packed = file_rules(source), forms.collection_list(session, source.id)
     documents = None if packed is None else DocumentList(packed, rules.documents_sha256, rules.documents)
     set_documents(session, actor, target, documents)
     _put_rules(session, actor, "set file rules", target, **rules.as_json())

@@ -17,15 +17,8 @@ from leaderboard.declared.commands import Command, Table, moment
 from leaderboard.declared.inputs import checked
 from leaderboard.evaluations.rules import Split
 from leaderboard.formats import read_queries
-from leaderboard.judgments import reads, writes
-from leaderboard.judgments.inputs import (
-    ExcludedQueries,
-    NamedQueries,
-    OfficialSource,
-    RemovedSource,
-    RenamedSource,
-    RevisionWords,
-)
+from leaderboard.judgments import inputs, reads, writes
+from leaderboard.judgments.inputs import NamedQueries, RevisionWords
 from leaderboard.judgments.reads import JudgmentFile, OrganisedJudgments, OrganisedQueries
 from leaderboard.judgments.rules import READERS, JudgmentFiles
 from leaderboard.numbers import counted, first_of
@@ -116,7 +109,7 @@ def add_queries(
 
 
 @post(f"{QUERIES}/exclude", Scope.ORGANISE, command=EXCLUDE)
-def exclude_queries(campaign: str, evaluation: str, body: ExcludedQueries) -> OrganisedQueries:
+def exclude_queries(campaign: str, evaluation: str, body: inputs.ExcludedQueries) -> OrganisedQueries:
     """Takes queries out of all figures, with a reason; runs are scored again, to be confirmed."""
     return _change(writes.exclude_queries, campaign, evaluation, body, body.because)
 
@@ -233,7 +226,7 @@ def add_judgments(campaign: str, evaluation: str) -> OrganisedJudgments:
     "boards of {campaign}/{evaluation} go by the judgments of {source}",
     "harbour/2026-text second-lab",
 ))  # fmt: skip
-def make_source_official(campaign: str, evaluation: str, body: OfficialSource) -> OrganisedJudgments:
+def make_source_official(campaign: str, evaluation: str, body: inputs.OfficialSource) -> OrganisedJudgments:
     """Lets the boards go by the judgments of another source, whose runs are all scored; the old ones stay beside.
     To be confirmed.
     """
@@ -245,7 +238,7 @@ def make_source_official(campaign: str, evaluation: str, body: OfficialSource) -
     "judgments rename CAMPAIGN/EVALUATION SOURCE NAME", "{source} of {campaign}/{evaluation} is called {name} now",
     "harbour/2026-text secnd-lab second-lab",
 ))  # fmt: skip
-def rename_source(campaign: str, evaluation: str, body: RenamedSource) -> OrganisedJudgments:
+def rename_source(campaign: str, evaluation: str, body: inputs.RenamedSource) -> OrganisedJudgments:
     """Gives a source of judgments another name, on old boards too; the trail keeps the one before."""
     return read_after(reads.organised_judgments, campaign, evaluation, writes.rename_source, body.source, body.name)
 
@@ -254,7 +247,7 @@ def rename_source(campaign: str, evaluation: str, body: RenamedSource) -> Organi
     "judgments remove CAMPAIGN/EVALUATION SOURCE", "{source} of {campaign}/{evaluation} is removed",
     "harbour/2026-text llm", asks=_removal,
 ))  # fmt: skip
-def remove_source(campaign: str, evaluation: str, body: RemovedSource) -> OrganisedJudgments:
+def remove_source(campaign: str, evaluation: str, body: inputs.RemovedSource) -> OrganisedJudgments:
     """Takes a source of judgments away; the official one stays.
 
     \fWhat becomes of it `others` says before, as its `removal`.

@@ -10,19 +10,10 @@ from leaderboard.boards.pages import board_query
 from leaderboard.errors import InvalidFields
 from leaderboard.evaluations.rules import Judging
 from leaderboard.results.reads import queries
-from leaderboard.web import charts
+from leaderboard.web import charts, exports
 from leaderboard.web.context import page_number, read, store
 from leaderboard.web.endpoints import plain
-from leaderboard.web.exports import (
-    Table,
-    column_facts,
-    columns,
-    evaluation_facts,
-    evaluation_table,
-    exported,
-    file_name,
-    table,
-)
+from leaderboard.web.exports import Table, column_facts, columns, evaluation_table, exported, file_name
 from leaderboard.web.formatting import scale_of
 from leaderboard.web.sentences import comparison_finding
 
@@ -104,7 +95,7 @@ def ranked_list(submission: int, query: str) -> ResponseReturnValue:
 def ranked_list_file(submission: int, query: str) -> Table:
     page = read(queries.ranked_list, store(), submission, query)
     facts = {
-        "evaluation": evaluation_facts(page.evaluation),
+        "evaluation": exports.evaluation_facts(page.evaluation),
         "submission": page.submission_id,
         "judging": (Judging.COMPLETE if page.complete else Judging.POOLED).value,
         "query": {"id": page.query.external_id, "text": page.query.text, "relevant": page.relevant},
@@ -112,7 +103,7 @@ def ranked_list_file(submission: int, query: str) -> Table:
         "missed": plain(page.missed),
     }
     name = f"submission-{page.submission_id}-query-{file_name(page.query.external_id)}"
-    return table(name, DOCUMENT_COLUMNS, page.lines, facts)
+    return exports.table(name, DOCUMENT_COLUMNS, page.lines, facts)
 
 
 COMPARE_ADDRESS = "/campaigns/<campaign>/<evaluation>/compare"

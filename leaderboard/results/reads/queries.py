@@ -13,37 +13,14 @@ from sqlalchemy.orm import Session
 
 from leaderboard import metrics, statistics
 from leaderboard.access import Actor, Content, may_see, require, subset_seen
+from leaderboard.boards.reads import entries as table
 from leaderboard.boards.reads.board import EVERYTHING, BoardQuery
-from leaderboard.boards.reads.entries import (
-    ROWS,
-    WHOLE,
-    Column,
-    Disclosure,
-    Entry,
-    Figure,
-    Paging,
-    SystemLabel,
-    column,
-    columns_of,
-    disambiguate,
-    load_entries,
-    paged,
-    per_query_columns,
-    pick,
-)
+from leaderboard.boards.reads.entries import Column, Disclosure, Entry, Figure, Paging, paged, per_query_columns, pick
 from leaderboard.boards.reads.ranking import Show, load_standing, show_of, sorted_rows
 from leaderboard.db import snapshot
 from leaderboard.errors import BadInput, InvalidFields, NotFound
-from leaderboard.evaluations.reads import (
-    EvaluationHeading,
-    JudgedQuery,
-    closed_details,
-    evaluation_heading,
-    find_evaluation_and_set,
-    find_query,
-    of_subset,
-    queries_of_subset,
-)
+from leaderboard.evaluations import reads as headings
+from leaderboard.evaluations.reads import EvaluationHeading, closed_details, evaluation_heading, of_subset
 from leaderboard.evaluations.rules import Judging, ScoringSettings, Subset
 from leaderboard.frozen import frozen
 from leaderboard.judgments.models import Judgment, Query
@@ -51,7 +28,7 @@ from leaderboard.judgments.reads import rows_of_table
 from leaderboard.metrics import Floats
 from leaderboard.numbers import read_whole
 from leaderboard.results.reads.run import (
-    QuerySpread,
+    Spread,
     columns_over,
     less,
     load_slices,
@@ -150,7 +127,7 @@ def query_list(
 
     Raises NotFound for no such evaluation, BadInput for a measure or an order that it does not have.
     """
-    evaluation, scoring_set = find_evaluation_and_set(session, actor, campaign_slug, slug)
+    evaluation, scoring_set = headings.find_evaluation_and_set(session, actor, campaign_slug, slug)
     details = may_see(actor, evaluation, Content.DETAILS, now)
     texts = may_see(actor, evaluation, Content.TEXTS, now)
     subset = subset_seen(actor, evaluation, now)
@@ -169,7 +146,7 @@ def query_list(
         vectors = load_vectors(session, [entry.scoring_id for entry in entries], [by.name], subset)
         with_values = [entry for entry in entries if entry.scoring_id in vectors]
         spread = spread_of([vectors[entry.scoring_id][by.name] for entry in with_values], by)
-        called = disambiguate(entry.system for entry in with_values)
+        called = table.disambiguate(entry.system for entry in with_values)
         names = [called[entry.system.id] for entry in with_values]
         relevant = relevant_documents(session, scoring_set)
         systems = len(entries)
@@ -211,22 +188,22 @@ def query(
 
     Raises NotFound for no such query, NotAllowed while single queries may not be seen.
     """
-    evaluation, scoring_set = find_evaluation_and_set(session, actor, campaign_slug, slug)
+    evaluation, scoring_set = headings.find_evaluation_and_set(session, actor, campaign_slug, slug)
     require(may_see(actor, evaluation, Content.DETAILS, now), closed_details(evaluation))
     subset = subset_seen(actor, evaluation, now)
-    row = find_query(session, evaluation, external_id, subset)
+    row = headings.find_query(session, evaluation, external_id, subset)
     if not scoring_set:
         raise NotFound(f"nothing is known of query {external_id} yet")
     columns = per_query_columns(scoring_set)
     show = show_of(view.show, evaluation.campaign.run_choice)
     by = pick(columns, view.sort.removeprefix("-"))
-    entries = load_standing(session, actor, evaluation, now, column(scoring_set.primary_measure), show)
+    entries = load_standing(session, actor, evaluation, now, table.column(scoring_set.primary_measure), show)
     entries.sort(key=lambda entry: (entry.system.name.casefold(), entry.submission_id))
     scorings = [entry.scoring_id for entry in entries]
     sorted_by = load_slices(session, scorings, [by.name], subset, row.position)
     ends = [value for value in sorted_by.values() if value is not None]
     entries = by.sort(entries, lambda entry: sorted_by.get((entry.scoring_id, by.name)), view.sort.startswith("-"))
-    shown, paging = paged(entries, view.page if len(entries) > WHOLE else None, ROWS)
+    shown, paging = paged(entries, view.page if len(entries) > table.WHOLE else None, table.ROWS)
     names = [each.name for each in columns]
     values = sorted_by | load_slices(session, [entry.scoring_id for entry in shown], names, subset, row.position)
     relevant = relevant_documents(session, scoring_set, Judgment.query_id == row.id).get(row.id, 0)
@@ -246,7 +223,7 @@ def query(
     )
 
 
-def _summary(heading: QueryHeading, spread: QuerySpread, names: Sequence[str]) -> QuerySummary:
+def _summary(heading: QueryHeading, spread: Spread, names: Sequence[str]) -> QuerySummary:
     """names: of the systems that the spread is over."""
     at = heading.position
     median, best, worst = (value_in(values, at) for values in (spread.median, spread.best, spread.worst))
@@ -319,7 +296,7 @@ class RankedListPage:
     """
 
     submission_id: int
-    system: SystemLabel
+    system: table.SystemLabel
     label: str
     evaluation: EvaluationHeading
     query: QueryHeading
@@ -358,7 +335,7 @@ def ranked_list(
     run, scoring, scoring_set, subset = scored.run, scored.scoring, scored.scoring_set, scored.subset
     evaluation = run.evaluation
     require(scored.details, closed_details(evaluation))
-    query = find_query(session, evaluation, external_id, subset)
+    query = headings.find_query(session, evaluation, external_id, subset)
     level = scoring_set.settings.relevance_level
     judged = rows_of_table(session, Judgment, scoring_set.revision_id, Query.id == query.id)
     grades = {document: grade for _, document, grade in judged}
@@ -493,7 +470,7 @@ def compare(
     Raises NotAllowed while single queries may not be seen, BadInput for what is no number of a run, InvalidFields
     for one run twice, NotFound for a run that is on no board of this evaluation.
     """
-    evaluation, scoring_set = find_evaluation_and_set(session, actor, campaign_slug, slug)
+    evaluation, scoring_set = headings.find_evaluation_and_set(session, actor, campaign_slug, slug)
     require(may_see(actor, evaluation, Content.DETAILS, now), closed_details(evaluation))
     wanted = [_number(name, text) for name, text in (("a", a), ("b", b)) if text]
     if len(wanted) > len(set(wanted)):
@@ -503,9 +480,9 @@ def compare(
     if scoring_set:
         disclosure = Disclosure(actor, evaluation, scoring_set, now)
         if wanted:
-            loaded = load_entries(session, [disclosure], scoring_set.settings.measures, runs=wanted)
+            loaded = table.load_entries(session, [disclosure], scoring_set.settings.measures, runs=wanted)
             own = {entry.submission_id: entry for entry in loaded if not entry.off_board}
-        standing = load_standing(session, actor, evaluation, now, column(scoring_set.primary_measure))
+        standing = load_standing(session, actor, evaluation, now, table.column(scoring_set.primary_measure))
         runs = _runs(standing, list(own.values()))
     if lost := [number for number in wanted if number not in own]:
         raise NotFound(f"submission {lost[0]} is on no board of {evaluation.title}")
@@ -526,7 +503,7 @@ def _number(name: str, text: str) -> int:
 def _runs(standing: Sequence[Entry], chosen: Sequence[Entry]) -> tuple[RunToCompare, ...]:
     """The runs that stand, and those that the address names, by the names of their systems."""
     entries = {entry.submission_id: entry for entry in (*standing, *chosen)}
-    called = disambiguate(entry.system for entry in entries.values())
+    called = table.disambiguate(entry.system for entry in entries.values())
     stands = {entry.submission_id for entry in standing if not entry.late}
     named = [
         RunToCompare(number, called[entry.system.id] + ("" if number in stands else f", {entry.name}"))
@@ -538,9 +515,9 @@ def _runs(standing: Sequence[Entry], chosen: Sequence[Entry]) -> tuple[RunToComp
 def _compared(
     session: Session, disclosure: Disclosure, entries: Sequence[Entry], texts: bool, view: BoardQuery
 ) -> Compared:
-    settings, columns = disclosure.scoring_set.settings, columns_of(disclosure.scoring_set.settings)
+    settings, columns = disclosure.scoring_set.settings, table.columns_of(disclosure.scoring_set.settings)
     chosen = pick(per_query_columns(disclosure.scoring_set), view.measure)
-    known = queries_of_subset(session, disclosure.scoring_set, Subset.ALL, texts)
+    known = headings.queries_of_subset(session, disclosure.scoring_set, Subset.ALL, texts)
     scorings = [entry.scoring_id for entry in entries]
     vectors = load_vectors(session, scorings, [*settings.measures, *settings.kept], disclosure.subset)
     positions = {query.external_id: query.position for query in known if query.position < settings.queries}
@@ -576,7 +553,7 @@ def _compared(
         },
     )
     shown, paging = paged(ordered, view.page, PAGE)
-    called = disambiguate(entry.system for entry in entries)
+    called = table.disambiguate(entry.system for entry in entries)
     same = entries[0].system_id == entries[1].system_id
     names = [entry.name if same else called[entry.system.id] for entry in entries]
     return Compared(
@@ -608,7 +585,7 @@ def _contributions(by: Column, pair: Pair) -> list[Floats]:
 
 
 def _compared_queries(
-    known: Sequence[JudgedQuery], settings: ScoringSettings, values: Sequence[Floats | None]
+    known: Sequence[headings.JudgedQuery], settings: ScoringSettings, values: Sequence[Floats | None]
 ) -> tuple[ComparedQuery, ...]:
     """values: of both runs."""
     rows = []

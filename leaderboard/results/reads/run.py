@@ -15,29 +15,11 @@ from sqlalchemy.orm import Session
 
 from leaderboard import metrics
 from leaderboard.access import Actor, Content, may_see
-from leaderboard.boards.reads.entries import (
-    NO_FIGURE,
-    Column,
-    Disclosure,
-    Entry,
-    Figure,
-    Paging,
-    SystemLabel,
-    paged,
-    per_query_columns,
-    pick,
-)
+from leaderboard.boards.reads import entries as table
+from leaderboard.boards.reads.entries import NO_FIGURE, Column, Disclosure, Figure, per_query_columns
 from leaderboard.boards.reads.ranking import load_standing, ranks, sorted_rows
 from leaderboard.db import snapshot, value_at
-from leaderboard.evaluations.reads import (
-    EvaluationHeading,
-    Terms,
-    closed_details,
-    evaluation_heading,
-    judged_queries,
-    queries_of_subset,
-    terms_of,
-)
+from leaderboard.evaluations import reads as headings
 from leaderboard.evaluations.rules import Judging, NoRelevant, ScoringSettings, Subset
 from leaderboard.frozen import frozen
 from leaderboard.metrics import Columns, Floats, Ints, Measure
@@ -49,7 +31,7 @@ from leaderboard.worker.models import Score, Scoring
 
 
 @frozen
-class QuerySpread:
+class Spread:
     """The values of all systems on each query.
 
     median, best, worst  float64[positions], NaN where no system has a value
@@ -127,7 +109,7 @@ def figure_over(
     return Figure(None if np.isnan(mean) else float(mean), count=int(np.count_nonzero(~np.isnan(columns[-1]))))
 
 
-def spread_of(vectors: Sequence[Floats], column: Column) -> QuerySpread:
+def spread_of(vectors: Sequence[Floats], column: Column) -> Spread:
     """The spread over systems, given each system's float64[positions]."""
     rows = np.vstack(vectors or [np.empty(0)])
     sign = -1.0 if column.direction == "lower" else 1.0
@@ -135,7 +117,7 @@ def spread_of(vectors: Sequence[Floats], column: Column) -> QuerySpread:
     best = rows[first, np.arange(len(first))]
     known, median = ~np.isnan(best), np.full(len(best), np.nan)
     median[known] = np.nanmedian(rows[:, known], axis=0)
-    return QuerySpread(median, best, sign * np.fmin.reduce(sign * rows, axis=0), first)
+    return Spread(median, best, sign * np.fmin.reduce(sign * rows, axis=0), first)
 
 
 # What the files are called in the command.
@@ -223,9 +205,9 @@ class SubmissionResults:
     """
 
     id: int
-    evaluation: EvaluationHeading
-    system: SystemLabel
-    terms: Terms
+    evaluation: headings.EvaluationHeading
+    system: table.SystemLabel
+    terms: headings.Terms
     columns: tuple[Column, ...]
     value_columns: tuple[Column, ...]
     figures: tuple[Figure, ...]
@@ -238,11 +220,11 @@ class SubmissionResults:
     sort: str
     queries: tuple[QueryValues, ...]
     shown: tuple[QueryValues, ...]
-    paging: Paging
+    paging: table.Paging
     missing: tuple[str, ...]
     nothing_relevant: tuple[str, ...] | None
     not_judged: tuple[str, ...] | None
-    standing: Entry | None
+    standing: table.Entry | None
     empty_because: str
     compared_with: int
 
@@ -262,10 +244,10 @@ def results(
     """
     scored = find_scored(session, actor, submission_id, now)
     run, scoring, scoring_set = scored.run, scored.scoring, scored.scoring_set
-    evaluation, details = run.evaluation, scored.details
-    held = terms_of(session, actor, [(evaluation, scoring_set)], now, run.team_id)[evaluation.id]
+    evaluation, details, level = run.evaluation, scored.details, scoring_set.settings.relevance_level
+    held = headings.terms_of(session, actor, [(evaluation, scoring_set)], now, run.team_id)[evaluation.id]
     value_columns = per_query_columns(scoring_set)
-    column = pick(value_columns, measure)
+    column = table.pick(value_columns, measure)
     of_run = sa.select(Score).where(Score.scoring_id == scoring.id, Score.subset == scored.subset)
     scores = {score.measure: score for score in session.scalars(of_run.options(sa.orm.undefer(Score.values)))}
     disclosure, own = Disclosure(actor, evaluation, scoring_set, now), actor.is_in(run.team_id)
@@ -273,21 +255,18 @@ def results(
     standing = next((entry for entry in on_board if (entry.system_id, entry.late) == (run.system_id, run.late)), None)
     others = on_board if disclosure.sees(Content.RESULTS, own=False) else []
     places = ranks(others, held.primary)
-    rows: tuple[QueryValues, ...] = ()
-    if details:
-        texts = may_see(actor, evaluation, Content.TEXTS, now)
-        rows = _values(session, scored, scores, column, [entry.scoring_id for entry in others], texts)
+    texts = may_see(actor, evaluation, Content.TEXTS, now)
+    rows = _values(session, scored, scores, column, others, texts) if details else ()
     orders = {each.name: (each, lambda row, at=at: row.values[at]) for at, each in enumerate(value_columns)}
     by_difference = column, lambda row: less(orders[column.name][1](row), row.median)
     queries = sorted_rows(rows, sort or "", {**orders, "difference": by_difference})
-    shown, paging = paged(queries, page, PAGE)
+    shown, paging = table.paged(queries, page, PAGE)
     missing = tuple(scoring_set.settings.counted(scoring.missing, scored.subset))
-    judged = judged_queries(session, scoring_set) if details else ()
-    level = scoring_set.settings.relevance_level
+    judged = headings.judged_queries(session, scoring_set) if details else ()
     barren = {query.external_id for query in judged if (query.best_grade or 0) < level}.difference(scoring.unjudged)
     return SubmissionResults(
         id=run.id,
-        evaluation=evaluation_heading(evaluation, now),
+        evaluation=headings.evaluation_heading(evaluation, now),
         system=label_of(session, actor, run, now),
         terms=held,
         columns=held.columns,
@@ -297,7 +276,7 @@ def results(
         rank=places.get(run.id),
         ranked=len(places),
         details_open=details,
-        details_closed_because="" if details else closed_details(evaluation),
+        details_closed_because="" if details else headings.closed_details(evaluation),
         column=column,
         sort=sort or "",
         queries=queries,
@@ -339,7 +318,7 @@ def _why_empty(session: Session, run: Submission) -> str:
 
 
 def _threshold_costs(
-    scoring: Scoring, scores: Mapping[str, Score], held: Terms, disclosure: Disclosure, own: bool
+    scoring: Scoring, scores: Mapping[str, Score], held: headings.Terms, disclosure: Disclosure, own: bool
 ) -> tuple[ThresholdCost, ...]:
     shown = {metrics.parse(column.name): column.name for column in held.columns}
     costs = []
@@ -363,11 +342,11 @@ def _values(
     scored: ScoredSubmission,
     scores: Mapping[str, Score],
     column: Column,
-    others: Sequence[int],
+    others: Sequence[table.Entry],
     texts: bool,
 ) -> tuple[QueryValues, ...]:
-    """others: the scorings that the medians by `column` are over; texts: whether texts of queries are seen"""
-    vectors = load_vectors(session, others, [column.name], scored.subset)
+    """others: the runs that the medians by `column` are over; texts: whether texts of queries are seen"""
+    vectors = load_vectors(session, [entry.scoring_id for entry in others], [column.name], scored.subset)
     medians = spread_of([own[column.name] for own in vectors.values()], column).median
     columns = per_query_columns(scored.scoring_set)
     own = [scores[each.name].values if each.name in scores else None for each in columns]
@@ -381,7 +360,7 @@ def _values(
             values=tuple(value_in(values, query.position) for values in own),
             median=value_in(medians, query.position),
         )
-        for query in queries_of_subset(session, scored.scoring_set, scored.subset, texts)
+        for query in headings.queries_of_subset(session, scored.scoring_set, scored.subset, texts)
     )
 
 
@@ -444,7 +423,7 @@ def receipt(session: Session, actor: Actor, submission_id: int, now: datetime) -
     elif from_judgments and subset is Subset.SHOWN:
         no_command = "A measure takes the highest grade of all judgments, those of hidden queries too."
     else:
-        known = queries_of_subset(session, scoring_set, subset, texts=False)
+        known = headings.queries_of_subset(session, scoring_set, subset, texts=False)
         in_set = [query.external_id for query in known if query.position < settings.queries]
         counted = set(settings.counted(in_set, subset))
         excluded = [query.external_id for query in known if query.external_id not in counted]
