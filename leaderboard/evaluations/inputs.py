@@ -32,13 +32,10 @@ from leaderboard.metrics.measure import NEEDED
 from leaderboard.submissions.rules import DAILY_QUOTA
 
 YEAR = re.compile(r"(?<!\d)(?:19|20)[0-9][0-9](?!\d)")
-WHEN = {
-    Opening.ALWAYS: "always",
-    Opening.OPENED: "once the evaluation has opened",
-    Opening.CLOSED: "once the evaluation has closed",
-    Opening.NEVER: "never: to organisers only",
-}
-OPENING = Shown(words=WHEN)
+OPENING = Shown(words={
+    Opening.ALWAYS: "always", Opening.OPENED: "once the evaluation has opened",
+    Opening.CLOSED: "once the evaluation has closed", Opening.NEVER: "never: to organisers only",
+})  # fmt: skip
 MOST_DOCUMENTS = 10**7  # of one query
 NO_LIMIT = "Left empty, there is no limit."
 DRAFT = "Draft: for everybody but organisers it is as if it were not there"

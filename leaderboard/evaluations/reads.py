@@ -159,9 +159,6 @@ def once_revealed(session: Session, evaluation: Evaluation) -> frozenset[str]:
     return REVEALING.intersection(name for own in facts for name in own.get(CLOSED_AGAIN, ()))
 
 
-WAS_READ = State.SCORED, State.REJECTED
-
-
 def form_fields(evaluation: Evaluation) -> tuple[FormField, ...]:
     """The fields of its submission form, retired ones too, in their order."""
     return tuple(map(FormField.from_json, evaluation.form_fields))
@@ -176,8 +173,9 @@ def fields_used(session: Session, evaluation: Evaluation) -> tuple[Counter[str],
     fields, answered, keeping = form_fields(evaluation), Counter[str](), set[str]()
     closed = [field for field in fields if field.header and field.shown_to is not ShownTo.EVERYONE]
     for answers, said, state in _answers(session, evaluation):
+        was_read = state in (State.SCORED, State.REJECTED)
         answered.update(field.key for field in rules.answers_of(fields, answers, said))
-        keeping |= {field.key for field in closed if state not in WAS_READ or any(map(field.covers, said))}
+        keeping |= {field.key for field in closed if not was_read or any(map(field.covers, said))}
     return answered, keeping
 
 

@@ -30,7 +30,7 @@ from leaderboard.errors import Conflict, InvalidFields, LeaderboardError
 from leaderboard.evaluations import reads
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules import Split, closed_from
-from leaderboard.formats import DocumentList, QueryRow, SubtopicJudgments
+from leaderboard.formats import DocumentList, QueryRow
 from leaderboard.formats.plain_text import shown
 from leaderboard.frozen import frozen
 from leaderboard.judgments.models import Judgment, JudgmentRevision, KnownDocument, Query, SubtopicJudgment
@@ -220,9 +220,8 @@ def organised_queries(
     evaluation = reads.organised_evaluation(session, actor, campaign_slug, slug)
     queries, current = queries_in_order(session, evaluation), current_set(session, evaluation.id)
     shown, paging = paged(queries, page, QUERIES_AT_ONCE)
-    own = Judgment.query_id.in_([query.id for query in shown])
-    of_revision = Judgment.revision_id == (current.revision_id if current else None)
-    counts = sa.select(Judgment.query_id, sa.func.count()).where(of_revision, own).group_by(Judgment.query_id)
+    own = Judgment.revision_id == (current.revision_id if current else None)
+    counts = sa.select(Judgment.query_id, sa.func.count()).where(own).group_by(Judgment.query_id)
     judged: dict[int, int] = dict(session.execute(counts).all())
     return OrganisedQueries(
         rows=tuple(
@@ -375,6 +374,12 @@ def judgment_changes(
         settings_if(session, evaluation, Judged.of_files(source, judged, **comes_with))
     except InvalidFields as error:
         problems.append(error.message)
+    subtopics, doubts = files.subtopics, tuple[str, ...]()
+    lines = len(subtopics) + subtopics.repeated if subtopics else 0
+    if subtopics and lines > 1 and len(subtopics.subtopics) == 1:
+        (only,) = subtopics.subtopics
+        plain = f"these look like plain judgments (query {only} document grade)"
+        doubts = (f"judgments of subtopics: all {lines:,} lines are of subtopic {only}: {plain}",)
     newest = newest_revision(session, evaluation, source)
     stored = rows_of_table(session, Judgment, newest.id if newest else None)
     before, after = ({tuple(key): grade for *key, grade in rows} for rows in (stored, rows_of(judged)))
@@ -387,7 +392,7 @@ def judgment_changes(
         source=source,
         official=source == evaluation.official_source,
         problems=tuple(problems),
-        doubts=tuple(_doubts_about(files.subtopics)),
+        doubts=doubts,
         against=newest.number if newest else None,
         judgments=len(judged),
         repeated=judged.repeated,
@@ -402,14 +407,6 @@ def judgment_changes(
         runs=session.scalar(submitted.where(ScoringSet.evaluation_id == evaluation.id)) or 0,
         state=revision_state(session, evaluation, source),
     )
-
-
-def _doubts_about(subtopics: SubtopicJudgments | None) -> Iterator[str]:
-    lines = len(subtopics) + subtopics.repeated if subtopics else 0
-    if subtopics and lines > 1 and len(subtopics.subtopics) == 1:
-        (only,) = subtopics.subtopics
-        plain = f"these look like plain judgments (query {only} document grade)"
-        yield f"judgments of subtopics: all {lines:,} lines are of subtopic {only}: {plain}"
 
 
 def organised_judgments(
