@@ -312,7 +312,7 @@ def _pieces(text: plain_text.CappedReader, problems: Problems) -> Iterator[plain
     start = text.peek(ARCHIVE_START)
     foreign = "is an archive within the archive" if is_archive(start) else plain_text.foreign_start(start)
     if foreign:
-        raise plain_text.rejection(problems.name, f"holds {plain_text.shown(problems.part.name)}, which {foreign}")
+        raise problems.rejection(f"holds {plain_text.shown(problems.part.name)}, which {foreign}")
     for number, piece in enumerate(plain_text.cut(text, problems.limits)):
         lines = piece.without_comments()
         if number == 0 and _is_header(lines, problems.part.query):

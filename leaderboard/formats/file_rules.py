@@ -234,8 +234,7 @@ def _listed(source: Path | ByteSource, name: str, limits: Limits) -> Iterator[Te
     with open_plain(source, limits, name) as text:
         for piece in cut(text, limits):
             table = read_piece(piece.without_comments(), LISTED, limits)
-            problems.lines += len(table) + len({line for line, _ in table.wrong})
-            problems.extend(table.wrong)
+            problems.add_lines(table.wrong, len(table))
             problems.raise_if_hopeless()
             count += len(table)
             yield table.columns["document"]

@@ -114,10 +114,13 @@ class Problems:
             mistake.first.append((part.place, line, message))
         mistake.same = mistake.same and message == mistake.first[0][2]
 
-    def extend(self, wrong_lines: Iterable[WrongLine], part: Part | None = None) -> None:
-        """Adds problems."""
+    def add_lines(self, wrong_lines: Iterable[WrongLine], rows: int) -> None:
+        """Adds the problems of lines among which so many rows were sound, and counts all of them."""
+        numbers = set()
         for line, wrong in wrong_lines:
-            self.add(line, wrong, part)
+            self.add(line, wrong)
+            numbers.add(line)
+        self.lines += rows + len(numbers)
 
     def add_unread(self, line: int, wrong: Wrong) -> None:
         """Adds a line that gives no row, and counts it among the lines. Raises FileRejected when too many are wrong."""
@@ -172,10 +175,14 @@ class Problems:
         single = [Problem(line or None, message, stands_for) for _, line, message, stands_for in listed]
         raise FileRejected([*sums, *single][:MOST_TOLD], self.count, self.name)
 
+    def rejection(self, message: str, line: int | None = None) -> FileRejected:
+        """A rejection of the file for one reason."""
+        return plain_text.rejection(self.name, message, line)
+
     def raise_empty(self, what: str = "is empty") -> NoReturn:
         """Raises FileRejected for a file without a single row: for its problems, or else because it `is empty`."""
         self.raise_if_any()
-        raise plain_text.rejection(self.name, what)
+        raise self.rejection(what)
 
 
 def numbered_lines(

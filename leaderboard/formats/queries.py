@@ -87,7 +87,7 @@ def read_sgml(text: plain_text.CappedReader, problems: Problems) -> Iterator[Rec
     for line, written in numbered_lines(text, problems):
         content = COMMENT.sub(" ", written)
         if DECLARATION.search(content):
-            raise plain_text.rejection(problems.name, DECLARED, line)
+            raise problems.rejection(DECLARED, line)
         parts = ["", "", *TAG.split(content)]
         for closes, tag, words in zip(parts[::3], parts[1::3], parts[2::3], strict=True):
             meant = LANGUAGE.sub("", tag.lower())
@@ -133,16 +133,12 @@ def read_xml(text: plain_text.CappedReader, problems: Problems) -> Iterator[Reco
             parser.Parse(piece, not piece)
         except expat.ExpatError as error:
             reason = expat.ErrorString(error.code)
-            raise plain_text.rejection(
-                problems.name, f"is no well-formed XML ({reason}); {HINT}", error.lineno
-            ) from None
+            raise problems.rejection(f"is no well-formed XML ({reason}); {HINT}", error.lineno) from None
         except (LookupError, ValueError):
-            raise plain_text.rejection(
-                problems.name, "declares an encoding that is not read; save it as UTF-8", 1
-            ) from None
+            raise problems.rejection("declares an encoding that is not read; save it as UTF-8", 1) from None
         fed += len(piece)
         if piece and fed - parser.CurrentByteIndex > STALLED:
-            raise plain_text.rejection(problems.name, f"a tag longer than {STALLED:,} bytes", parser.CurrentLineNumber)
+            raise problems.rejection(f"a tag longer than {STALLED:,} bytes", parser.CurrentLineNumber)
         yield from reader.records
         reader.records.clear()
         if not piece:
@@ -167,14 +163,14 @@ class _Xml:
             setattr(parser, handler, self._refuse)
 
     def _refuse(self, *_: object) -> int:
-        raise plain_text.rejection(self._problems.name, DECLARED, self._parser.CurrentLineNumber)
+        raise self._problems.rejection(DECLARED, self._parser.CurrentLineNumber)
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         line, most = self._parser.CurrentLineNumber, self._problems.limits.lines
         if len(self._open) >= DEEPEST:
-            raise plain_text.rejection(self._problems.name, f"elements more than {DEEPEST} deep in one another", line)
+            raise self._problems.rejection(f"elements more than {DEEPEST} deep in one another", line)
         if line > most:
-            raise plain_text.rejection(self._problems.name, f"more than {most:,} lines, the most allowed")
+            raise self._problems.rejection(f"more than {most:,} lines, the most allowed")
         name = name.rpartition(":")[2].lower()
         if self._record is None and name in TOPICS and (self._open or name != "query"):  # else the root
             self._record = Record(line, {each.lower(): value for each, value in attributes.items()})
@@ -252,7 +248,7 @@ def read_queries(
     with plain_text.open_plain(source, problems.limits, problems.name) as text:
         head = text.peek(HEAD_BYTES)
         if is_archive(head):
-            raise plain_text.rejection(problems.name, READERS["archive"].refusal)
+            raise problems.rejection(READERS["archive"].refusal)
         for record in _records(text, head, problems):
             try:
                 row = _checked(record, problems.limits)
@@ -264,15 +260,13 @@ def read_queries(
             rows.append(row)
             lines[row.id] = record.line
             if len(rows) > problems.limits.queries:
-                raise plain_text.rejection(
-                    problems.name, f"more than {problems.limits.queries:,} queries, the most allowed"
-                )
+                raise problems.rejection(f"more than {problems.limits.queries:,} queries, the most allowed")
     problems.raise_if_any()
     if not rows:
         problems.raise_empty()
     if all(row.text in ("Y", "N") or is_number(row.text) for row in rows) and len(rows) > 1:
         words = "looks like a run's list for one query (document TAB score): no query has a text of words"
-        raise plain_text.rejection(problems.name, words)
+        raise problems.rejection(words)
     return tuple(rows)
 
 
@@ -283,7 +277,7 @@ def _records(text: plain_text.CappedReader, head: bytes, problems: Problems) -> 
             yield topic
         if not problems.lines:
             words = "holds no topics: expected elements <topic> with a number and a query or title"
-            raise plain_text.rejection(problems.name, words)
+            raise problems.rejection(words)
         return
     problems.guess = guess_content(head, "queries")  # topics are marked: what holds one is of this kind
     read = _object if head.lstrip().startswith(b"{") else _fields

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from operator import attrgetter
 from typing import Any
 
-from leaderboard.formats.plain_text import CappedReader, cut, rejection, shown
+from leaderboard.formats.plain_text import CappedReader, cut, shown
 from leaderboard.formats.problems import BATCH_BYTES, Problems, Wrong, decoded, numbered_lines, wrong_width
 from leaderboard.formats.tables import Column, Schema, Table, checked_table, our_name
 
@@ -32,7 +32,7 @@ def _schema(line: int, names: Names, schemas: Sequence[Schema], problems: Proble
         if all(column.name in names for _, column in schema.read):
             return schema
     columns = shown(", ".join(names)) or "none"
-    raise rejection(problems.name, f"expected the columns {schemas[-1]}, found {columns}", line)
+    raise problems.rejection(f"expected the columns {schemas[-1]}, found {columns}", line)
 
 
 def _places(names: Names, schema: Schema) -> list[int]:
@@ -63,7 +63,7 @@ def read_csv(
                 try:
                     places = _places(names, schema)
                 except Wrong as wrong:
-                    raise rejection(problems.name, wrong.message, line) from None
+                    raise problems.rejection(wrong.message, line) from None
             numbers.append(line)
             records.append(record)
             if text.passed > passed:
@@ -161,7 +161,7 @@ class _JsonReader:
         self._odd += 1
         if self._odd > MOST_ODD:
             unlike = f"has more than {MOST_ODD:,} objects unlike the first; give every line the same members"
-            raise rejection(self._problems.name, unlike, number)
+            raise self._problems.rejection(unlike, number)
         names = [our_name(name) for name, _ in members]
         self.schema = self.schema or _schema(number, names, self._schemas, self._problems)
         ours = [

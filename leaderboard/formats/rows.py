@@ -112,10 +112,9 @@ class Tags:
         starts = stretches(tags)
         different = tags[starts]
         if len(self.named) < MOST_NAMED:
-            for tag in dict.fromkeys(different.tolist()):
-                name = plain_text.harmless(tag.decode(errors="replace"), plain_text.LONGEST_TAG)
-                if name not in self.named and len(self.named) < MOST_NAMED:
-                    self.named.append(name)
+            texts = (tag.decode(errors="replace") for tag in dict.fromkeys(different.tolist()))
+            names = (plain_text.harmless(text, plain_text.LONGEST_TAG) for text in texts)
+            self.named = [*dict.fromkeys([*self.named, *names])][:MOST_NAMED]
         if self.pattern is None or not len(starts):
             return
         wrong = ~self.pattern.matching(different) | (np.char.str_len(different) > problems.limits.id_bytes)
@@ -184,8 +183,7 @@ class Rows:
         """
         self.schema = table.schema
         self.end = table.end or self.end
-        self.problems.extend(table.wrong, part=table.part)
-        self.problems.lines += len(table) + len({line for line, _ in table.wrong})
+        self.problems.add_lines(table.wrong, len(table))
         columns = dict(table.columns)
         tags = columns.pop("tag", None)
         if tags is not None and self._tags is not None:
@@ -206,14 +204,10 @@ class Rows:
         limits = self.problems.limits
         self.problems.raise_if_hopeless()
         if len(self._numbering.ids) > limits.queries:
-            raise plain_text.rejection(
-                self.problems.name, f"has more than {limits.queries:,} different queries, the most allowed"
-            )
+            raise self.problems.rejection(f"has more than {limits.queries:,} different queries, the most allowed")
         if self._id_bytes > limits.all_id_bytes:
             most = f"{limits.all_id_bytes // plain_text.MIB:,} MiB, the most allowed"
-            raise plain_text.rejection(
-                self.problems.name, f"its document ids take more than {most}; shorten the longest ones"
-            )
+            raise self.problems.rejection(f"its document ids take more than {most}; shorten the longest ones")
 
     def _check_queries(self, table: Table, codes: NDArray[np.uint32]) -> None:
         problems, ids = self.problems, self._numbering.ids
@@ -288,7 +282,7 @@ def read_rows(
             if reader.recognises(head) and (file_format in schemas or reader.refusal)
         )
         if file_format not in schemas:
-            raise plain_text.rejection(problems.name, reader.refusal)
+            raise problems.rejection(reader.refusal)
         if file_format == "columns":
             problems.guess = guess_content(head, expected)
         for table in reader.read(text, schemas[file_format], problems):

@@ -58,10 +58,10 @@ class Parameter:
 
     def read(self, value: Value, of: str) -> Value:
         """The value in this parameter's type. Raises UnknownMeasure that says what is allowed."""
-        read = None if value is None else self._read(value)
-        if read is None and value is not None:
+        allowed = SIZES if _is_extreme(value) else f"expected {self.expected}"
+        read = None if allowed is SIZES else self._read(value)
+        if read is None:
             label = f"@{write(value)}" if self.name == "cutoff" else f"{self.name}={write(value)}"
-            allowed = SIZES if _is_extreme(value) else f"expected {self.expected}"
             raise UnknownMeasure(f"{of}: {label} is not allowed; {allowed}")
         return read
 
@@ -69,7 +69,7 @@ class Parameter:
         """None: not allowed."""
         if self.kind == "choice":
             return value if value in self.choices else None
-        if _is_extreme(value) or isinstance(value, tuple) != (self.kind in {"gains", "points"}):
+        if isinstance(value, tuple) != (self.kind in {"gains", "points"}):
             return None
         if self.kind == "gains":
             of_grades = all(isinstance(each, tuple) and 0 <= each[0] <= GRADE_LIMIT for each in value)
@@ -165,7 +165,7 @@ def read_value(text: str) -> Value:
 
 
 Direction = Literal["higher", "lower", "none"]
-Need = Literal["documents", "beta", "scores", "known", "subtopics"]
+Need = Literal["documents", "beta", "known", "subtopics"]
 Range = tuple[float, float]
 
 RATIO: Range = (0.0, 1.0)
@@ -191,7 +191,6 @@ JUDGED_ONLY = choice(
 NEEDED: Mapping[Need, str] = {
     "documents": "the number of documents in the collection",
     "beta": "β (or the cost, the value and the prior that give it)",
-    "scores": "the run's scores",
     "known": "the evaluation's list of documents known to the user",
     "subtopics": "judgments of subtopics",
 }
@@ -422,8 +421,8 @@ class Measure:
         return self.family.direction
 
     @property
-    def needs(self) -> frozenset[Need]:
-        return frozenset(self.family.needs)
+    def needs(self) -> tuple[Need, ...]:
+        return self.family.needs
 
     @property
     def has_interval(self) -> bool:
@@ -504,8 +503,7 @@ class Measure:
         has = {
             "documents": setting.documents,
             "beta": setting.beta,
-            "scores": ranking.load_scores,
-            "known": ranking.known_start,
+            "known": ranking.judged_known,
             "subtopics": ranking.subtopics,
         }
         missing = [NEEDED[need] for need in NEEDED if need in self.needs and has[need] is None]

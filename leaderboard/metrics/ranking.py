@@ -152,8 +152,8 @@ class Subtopics:
 class Ranking:
     """One run's judged documents in rank order, and per query what else the measures ask for.
 
-    Q queries, H hits (retrieved documents that have a judgment), J judgments, L lines of the run on these queries,
-    K documents known to the user. Ranks of unjudged documents are never materialised: a rank between two hits holds
+    Q queries, H hits (retrieved documents that have a judgment), J judgments, L lines of the run on these queries.
+    Ranks of unjudged documents are never materialised: a rank between two hits holds
     an unjudged document.
 
     retrieved     int64[Q]    documents the run lists (0 for a missing query)
@@ -166,17 +166,15 @@ class Ranking:
     judged_grade  int64[J]    falling within a query: the ideal order
     setting       what the evaluation fixes
     load_scores   gives float64[L], every line's score in rank order, query after query (query q's lines start at
-                  line_start[q]); asked for only by sweeps and tie-aware measures; None when joined without scores
-    known_start   int64[Q+1]  query q's documents known to the user are known_grade[known_start[q]:known_start[q + 1]]
-    known_grade   int64[K]    their judged grades; 0 for a known document without judgment
-    is_known      bool[H]     this hit is known to the user
+                  line_start[q]); asked for by sweeps only
+    judged_known  bool[J]     this judgment is of a document known to the user; None where the evaluation lists none
+    is_known      bool[H]     this hit is known to the user; None likewise
     undefined_without_relevant   ranked and set measures have no value for a query without relevant documents (complete
                   judgments), instead of 0 (pooled ones, as in trec_eval)
 
     subtopics     the evaluation's T judgments of subtopics, None when it has none
     subtopic_rank int64[T]    the rank of each one's document, 0 where the list lacks it
 
-    The three columns of known documents are None together when the evaluation lists none.
     """
 
     retrieved: Ints
@@ -187,10 +185,9 @@ class Ranking:
     is_returned: Bools
     judged_start: Ints
     judged_grade: Ints
+    load_scores: Callable[[], Floats]
     setting: Setting = field(default_factory=Setting)
-    load_scores: Callable[[], Floats] | None = None
-    known_start: Ints | None = None
-    known_grade: Ints | None = None
+    judged_known: Bools | None = None
     is_known: Bools | None = None
     undefined_without_relevant: bool = False
     subtopics: Subtopics | None = None
@@ -208,9 +205,7 @@ class Ranking:
 
     @cached_property
     def scores(self) -> Floats:
-        """float64[L], every line's score in rank order. Raises ValueError when the run was joined without them."""
-        if self.load_scores is None:
-            raise ValueError("this ranking was joined without scores")
+        """float64[L], every line's score in rank order."""
         return self.load_scores()
 
     @cached_property
@@ -257,7 +252,7 @@ class Ranking:
             grade=self.grade[hits],
             is_returned=self.is_returned[hits],
             is_known=None if self.is_known is None else self.is_known[hits],
-            load_scores=self.load_scores and (lambda: self.scores[line]),
+            load_scores=lambda: self.scores[line],
             subtopic_rank=self._rank_among_subtopics(),
         )
 
@@ -303,17 +298,13 @@ def graded_lists(
     >>> ranking.relevant(1).rank, ranking.relevant(1).judged
     (array([1, 4]), array([3]))
     """
-
-    def table(rows: list[tuple[int, ...]], columns: int) -> Ints:
-        return np.array(rows, dtype=np.int64).reshape(-1, columns).T
-
-    lengths = np.array([len(each) for each in lists], dtype=np.int64)
+    lengths = np.array([*map(len, lists)], np.int64)
     counted = lengths if returned is None else np.minimum(lengths, returned)
-    query, rank, grade = table(
-        [(q, rank, g) for q, each in enumerate(lists) for rank, g in enumerate(each, 1) if g is not None], 3
-    )
+    hits = [(q, rank, g) for q, each in enumerate(lists) for rank, g in enumerate(each, 1) if g is not None]
+    query, rank, grade = np.array(hits, np.int64).reshape(-1, 3).T
     judged = [sorted([*(g for g in each if g is not None), *missed], reverse=True) for each in lists]
-    subtopic_rank, subtopic = table([(rank, ord(letter)) for rank, each in enumerate(about, 1) for letter in each], 2)
+    aspects = [(rank, ord(letter)) for rank, each in enumerate(about, 1) for letter in each]
+    subtopic_rank, subtopic = np.array(aspects, np.int64).reshape(-1, 2).T
     zeros = np.zeros_like(subtopic)
     return Ranking(
         retrieved=lengths,
@@ -323,7 +314,7 @@ def graded_lists(
         grade=grade,
         is_returned=rank <= counted[query],
         judged_start=np.cumsum([0, *map(len, judged)]),
-        judged_grade=np.array([g for each in judged for g in each], dtype=np.int64),
+        judged_grade=np.array([g for each in judged for g in each], np.int64),
         setting=setting or Setting(),
         load_scores=lambda: np.concatenate([np.arange(n, 0, -1, dtype=np.float64) for n in lengths]),
         subtopics=Subtopics(zeros, subtopic, subtopic_rank, zeros + 1) if about else None,

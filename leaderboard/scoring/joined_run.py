@@ -74,15 +74,14 @@ def join(
         returned=lists.returned(),
         query=query,
         rank=rank,
-        grade=judged.grade[judgment],
+        grade=judged.judged_grade[judgment],
         is_returned=lists.is_returned(line),
         judged_start=judged.judged_start,
         judged_grade=judged.judged_grade,
         setting=setting,
         load_scores=lists.scores,
-        known_start=judged.known_start,
-        known_grade=judged.known_grade,
-        is_known=None if judged.known_start is None else judged.known[judgment],
+        judged_known=judged.judged_known,
+        is_known=None if judged.judged_known is None else judged.judged_known[judgment],
         undefined_without_relevant=judged.undefined_without_relevant,
         subtopics=judged.subtopics,
         subtopic_rank=_subtopic_rank(run, judged, numbers, places, depth),
@@ -96,7 +95,7 @@ def join(
 
 def _hits(run: Run, index: JudgmentIndex, numbers: Ints, places: Order, depth: int | None) -> Ints:
     """int64[4, n]: the judged documents that the run lists down to `depth`, by query and rank: each one's query, its
-    1-based rank, its line in the order of the file, and the place of its judgment in `JudgedQueries.grade`.
+    1-based rank, its line in the order of the file, and the place of its judgment in `JudgedQueries.judged_grade`.
 
     numbers  the place of each query of the run among those that count, -1 for the others
     """

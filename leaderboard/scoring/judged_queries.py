@@ -78,23 +78,17 @@ class JudgedQueries:
 
     queries      ids of the Q queries that count, in the order in which sums run (`metrics.query_order`)
     left_out     queries asked for that don't count: pooled judgments say nothing about them
-    index        finds a document's judgment: its place in `grade` and `known`
-    grade        int64[J]
-    known        bool[J], whether the document is known to the user
+    index        finds a document's judgment: its place in `judged_grade` and `judged_known`
     subtopic_index  finds a document that is judged for a subtopic: its number in `subtopics`; None together with it
-    judged_start, judged_grade, known_start, known_grade, undefined_without_relevant, subtopics   as in
-                 `metrics.Ranking`
+    judged_start, judged_grade, judged_known, undefined_without_relevant, subtopics   as in `metrics.Ranking`
     """
 
     queries: tuple[str, ...]
     left_out: tuple[str, ...]
     index: JudgmentIndex
-    grade: Ints
-    known: Bools
     judged_start: Ints
     judged_grade: Ints
-    known_start: Ints | None
-    known_grade: Ints | None
+    judged_known: Bools | None
     undefined_without_relevant: bool
     subtopics: Subtopics | None = None
     subtopic_index: JudgmentIndex | None = None
@@ -141,26 +135,21 @@ def prepare(
     counted = tuple(query for query in asked if judging == "complete" or query in judged)
     numbers = {query: number for number, query in enumerate(counted)}
     number, document, grade, _ = _of_queries(judgments, numbers)
-    index = JudgmentIndex(number, document)
-    is_known, known_start, known_grade = np.zeros(len(grade), np.bool_), None, None
+    falling = np.lexsort((-grade, number))
+    index = JudgmentIndex(number[falling], document[falling])
+    is_known = None
     if known is not None:
         known_number, known_document, _, _ = _of_queries(known, numbers)
         at = index.find(known_number, known_document)
-        is_known[at[at >= 0]] = True
-        grades = np.where(at >= 0, np.append(grade, 0)[at], 0)
-        known_start, known_grade = _falling(known_number, grades, len(counted))
-    judged_start, judged_grade = _falling(number, grade, len(counted))
+        is_known = np.isin(np.arange(len(grade)), at)
     of_subtopics, subtopic_index = (None, None) if subtopics is None else _by_document(subtopics, numbers)
     return JudgedQueries(
         queries=counted,
         left_out=tuple(query for query in asked if query not in numbers),
         index=index,
-        grade=grade,
-        known=is_known,
-        judged_start=judged_start,
-        judged_grade=judged_grade,
-        known_start=known_start,
-        known_grade=known_grade,
+        judged_start=np.concatenate(([0], np.cumsum(np.bincount(number, minlength=len(counted))))),
+        judged_grade=grade[falling],
+        judged_known=is_known,
         undefined_without_relevant=judging == "complete" and not zero_without_relevant,
         subtopics=of_subtopics,
         subtopic_index=subtopic_index,
@@ -185,9 +174,3 @@ def _by_document(judged: SubtopicJudgments, numbers: dict[str, int]) -> tuple[Su
     of_document = np.repeat(np.arange(len(first)), np.diff(first, append=len(order)))
     subtopic_grades = Subtopics(query=number, subtopic=subtopic, document=of_document, grade=grade)
     return subtopic_grades, JudgmentIndex(number[first], document[first])
-
-
-def _falling(number: Ints, grade: Ints, queries: int) -> tuple[Ints, Ints]:
-    """(int64[Q+1], where each query's grades start; int64[n], the grades, falling within a query)."""
-    start = np.concatenate(([0], np.cumsum(np.bincount(number, minlength=queries))))
-    return start, grade[np.lexsort((-grade, number))]

@@ -216,7 +216,7 @@ def read_in_batches(read: Callable[..., Iterator[Table]], content: bytes, size: 
         for table in read(CappedReader(io.BytesIO(content), 1 << 30, "file"), FORMATS["auto"]["json"], problems, size):
             names = list(table.columns)
             rows.extend(zip(table.numbers, *(table.columns[name].tolist() for name in names), strict=True))
-            problems.extend(table.wrong)
+            problems.add_lines(table.wrong, len(table))
         problems.raise_if_any()
     except FileRejected as rejected:
         return None, sorted((problem.line or 0, problem.message) for problem in rejected.problems)

@@ -59,10 +59,10 @@ def relevant_at(ranks: Sequence[int], retrieved: int, relevant: int, grade: int 
     return of_grades(grades, [grade] * (relevant - len(ranks)))
 
 
-def ranking_of(*queries: Query, setting: Setting | None = None, scores: bool = True) -> Ranking:
+def ranking_of(*queries: Query, setting: Setting | None = None) -> Ranking:
     query, rank, grade, is_returned, is_known = [], [], [], [], []
     judged_start, judged_grade = [0], []
-    known_start, known_grade = [0], []
+    judged_known = []
     for number, each in enumerate(queries):
         for place, line in enumerate(each.ranked, start=1):
             if line.document in each.judged:
@@ -71,10 +71,10 @@ def ranking_of(*queries: Query, setting: Setting | None = None, scores: bool = T
                 grade.append(each.judged[line.document])
                 is_returned.append(line.returned)
                 is_known.append(line.document in (each.known or ()))
-        judged_grade.extend(sorted(each.judged.values(), reverse=True))
+        by_grade = sorted(each.judged, key=lambda document: -each.judged[document])
+        judged_grade.extend(each.judged[document] for document in by_grade)
+        judged_known.extend(document in (each.known or ()) for document in by_grade)
         judged_start.append(len(judged_grade))
-        known_grade.extend(each.judged.get(document, 0) for document in each.known or ())
-        known_start.append(len(known_grade))
     aspects = [
         (number, subtopic, document, grade)
         for number, each in enumerate(queries)
@@ -94,9 +94,8 @@ def ranking_of(*queries: Query, setting: Setting | None = None, scores: bool = T
         judged_start=_ints(judged_start),
         judged_grade=_ints(judged_grade),
         setting=setting or Setting(),
-        load_scores=(lambda: all_scores) if scores else None,
-        known_start=_ints(known_start) if has_known else None,
-        known_grade=_ints(known_grade) if has_known else None,
+        load_scores=lambda: all_scores,
+        judged_known=np.array(judged_known, dtype=bool) if has_known else None,
         is_known=np.array(is_known, dtype=bool) if has_known else None,
         subtopics=Subtopics(
             query=_ints([q for q, _, _, _ in aspects]),

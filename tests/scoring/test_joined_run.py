@@ -142,10 +142,9 @@ def test_documents_known_to_the_user_go_with_their_grades() -> None:
     judged = prepare(judgments, known=known)
     lines = [Line("q", document, score) for score, document in enumerate(["c", "unjudged", "b", "a"])]
     ranking = join(run_of(lines), judged).ranking
-    assert ranking.known_start is not None
-    assert ranking.known_start.tolist() == [0, 3]
-    assert ranking.known_grade is not None
-    assert ranking.known_grade.tolist() == [2, 0, 0]
+    assert ranking.judged_known is not None
+    judgments_known = zip(ranking.judged_grade.tolist(), ranking.judged_known.tolist(), strict=True)
+    assert list(judgments_known) == [(2, True), (1, False), (0, True)]
     assert ranking.is_known is not None
     assert list(zip(ranking.rank.tolist(), ranking.is_known.tolist(), strict=True)) == [
         (1, True),

@@ -481,18 +481,18 @@ def tier(ranking: Ranking, rel: int, norm: str, times: int) -> Floats:
     return share(relevant.within(depth), relevant.judged if norm == "class" else depth)
 
 
-def over_recall(ranking: Ranking, rel: int = 1, points: tuple[float, ...] = ELEVEN) -> dict[str, Floats]:
-    """The interpolated precision–recall curve at these recall points; NaN without queries that count.
+def over_recall(ranking: Ranking, rel: int = 1) -> dict[str, Floats]:
+    """The interpolated precision–recall curve at the recalls 0, 0.1, … 1; NaN without queries that count.
 
-    recall float64[n], rising; precision float64[n], interpolated: the mean over queries, never rising.
+    recall float64[11], rising; precision float64[11], interpolated: the mean over queries, never rising.
 
     >>> from leaderboard.metrics.ranking import graded_lists
-    >>> over_recall(graded_lists([1, 0, 1]), points=(0.5, 1.0))["precision"].round(4)
-    array([1.    , 0.6667])
+    >>> over_recall(graded_lists([1, 0, 1]))["precision"][::5].round(4)
+    array([1.    , 1.    , 0.6667])
     """
     counted = _counted(ranking, rel)
-    columns = [interpolated(ranking, rel, point)[counted] for point in points]
-    return {"recall": np.array(points), "precision": np.array([mean(column) for column in columns])}
+    precision = [mean(interpolated(ranking, rel, recall)[counted]) for recall in ELEVEN]
+    return {"recall": np.array(ELEVEN), "precision": np.array(precision)}
 
 
 def over_rank(ranking: Ranking, rel: int = 1, depth: int | None = None) -> dict[str, Floats | Ints]:

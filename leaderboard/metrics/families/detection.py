@@ -200,7 +200,7 @@ def oracle_range(setting: Setting, measure: Measure) -> Range:
     return (value_range(setting, measure)[0] if setting.no_relevant == "pfa_only" else 0.0), 1.0
 
 
-of_sweep = partial(measured, "Detection", defined_where=None, unit="value", needs=("documents", "beta", "scores"))
+of_sweep = partial(measured, "Detection", defined_where=None, unit="value", needs=("documents", "beta"))
 
 
 class Sweep(NamedTuple):

@@ -13,6 +13,8 @@ from leaderboard.metrics.families.binary import RANK, at_cutoffs
 from leaderboard.metrics.ranking import Ranking, Setting, kept
 from leaderboard.metrics.segments import Bools, Floats, Ints, count, running, share, starts, total
 
+Gains = metric_measure.Gains | None  # what the parameter `gains` holds
+
 
 class Gained(NamedTuple):
     """Documents with a gain other than 0, by query and rank: query, rank int64[n], gain float64[n]."""
@@ -26,7 +28,7 @@ class Gained(NamedTuple):
         return Gained(self.query[rows], self.rank[rows], self.gain[rows])
 
 
-def gain_of(grade: Ints, gain: str, gains: metric_measure.Gains | None) -> Floats:
+def gain_of(grade: Ints, gain: str, gains: Gains) -> Floats:
     """float64, the gain of each grade: the grade itself (linear) or 2^grade − 1 (exp), unless `gains` names another.
 
     A grade below 0 gains nothing.
@@ -39,7 +41,7 @@ def gain_of(grade: Ints, gain: str, gains: metric_measure.Gains | None) -> Float
 
 
 @kept
-def gained(ranking: Ranking, gain: str, gains: metric_measure.Gains | None) -> Gained:
+def gained(ranking: Ranking, gain: str, gains: Gains) -> Gained:
     """The run's hits with their gains, in rank order."""
     # A negative grade reads as 0 in gain_of, but must not take the gain that `gains` gives to grade 0.
     hits = np.flatnonzero(ranking.grade >= 0)
@@ -49,7 +51,7 @@ def gained(ranking: Ranking, gain: str, gains: metric_measure.Gains | None) -> G
 
 
 @kept
-def ideal(ranking: Ranking, gain: str, gains: metric_measure.Gains | None) -> Gained:
+def ideal(ranking: Ranking, gain: str, gains: Gains) -> Gained:
     """All judged documents with a positive gain, each query's highest gains first."""
     judged = np.flatnonzero(ranking.judged_grade >= 0)
     values = gain_of(ranking.judged_grade[judged], gain, gains)
@@ -60,9 +62,7 @@ def ideal(ranking: Ranking, gain: str, gains: metric_measure.Gains | None) -> Ga
     return Gained(query[positive], rank[positive], values[positive])
 
 
-def with_gain(
-    ranking: Ranking, gains: metric_measure.Gains | None, gain: str = "linear", rel: int = 1, **_others: object
-) -> Bools:
+def with_gain(ranking: Ranking, gains: Gains, gain: str = "linear", rel: int = 1, **_others: object) -> Bools:
     """bool[Q]: whether a document of the query is judged worth something: there is an ideal list."""
     if gain == "binary":
         return ranking.relevant(rel).judged > 0
@@ -70,9 +70,7 @@ def with_gain(
 
 
 @kept
-def discounted(
-    ranking: Ranking, documents: Callable[..., Gained], gain: str, gains: metric_measure.Gains | None, discount: str
-) -> Gained:
+def discounted(ranking: Ranking, documents: Callable[..., Gained], gain: str, gains: Gains, discount: str) -> Gained:
     """Those of the run (`gained`) or of the judgments (`ideal`), over what the discount takes off at their ranks."""
     query, rank, gain_at = documents(ranking, gain, gains)
     by = np.log2(rank + 1.0) if discount == "log2" else np.maximum(np.log2(rank), 1.0)
@@ -125,9 +123,7 @@ with_gains = partial(metric_measure.TrecEval, read=read_gains, example="1=3.5,2=
     span=normalised_span,
     trec_eval=(with_gains("ndcg"), at_cutoffs("ndcg_cut")),
 )
-def normalised_discounted_gain(
-    ranking: Ranking, gain: str, gains: metric_measure.Gains | None, discount: str, cutoff: int | None
-) -> Floats:
+def normalised_discounted_gain(ranking: Ranking, gain: str, gains: Gains, discount: str, cutoff: int | None) -> Floats:
     """DCG as a share of the DCG of the best order of all judged documents.
 
     Formula: nDCG@k = DCG@k / IDCG@k
@@ -170,9 +166,7 @@ def normalised_discounted_gain(
     unit="gain",
     trec_eval=with_gains("dcg"),
 )
-def discounted_gain(
-    ranking: Ranking, gain: str, gains: metric_measure.Gains | None, discount: str, cutoff: int | None
-) -> Floats:
+def discounted_gain(ranking: Ranking, gain: str, gains: Gains, discount: str, cutoff: int | None) -> Floats:
     """Gains in the first k ranks, each worth less the lower its rank.
 
     Formula: DCG@k = sum_{i=1}^{k} gain_i / log_2(i + 1)
@@ -215,9 +209,7 @@ def discounted_gain(
     direction="none",
     trec_eval=with_gains("ideal_dcg"),
 )
-def ideal_gain(
-    ranking: Ranking, gain: str, gains: metric_measure.Gains | None, discount: str, cutoff: int | None
-) -> Floats:
+def ideal_gain(ranking: Ranking, gain: str, gains: Gains, discount: str, cutoff: int | None) -> Floats:
     """DCG of the best order of all judged documents: the same for every run, and what nDCG divides by.
 
     Formula: IDCG@k = sum_{i=1}^{k} ideal_i / log_2(i + 1)
@@ -243,7 +235,7 @@ def ideal_gain(
 
 
 @of_gains("NCG", "Normalised cumulated gain", GAIN, GAINS, cutoff=RANK, span=normalised_span)
-def normalised_gain(ranking: Ranking, gain: str, gains: metric_measure.Gains | None, cutoff: int | None) -> Floats:
+def normalised_gain(ranking: Ranking, gain: str, gains: Gains, cutoff: int | None) -> Floats:
     """CG as a share of the CG of the best order of all judged documents: recall with grades.
 
     Formula: NCG@k = CG@k / ICG@k
@@ -272,7 +264,7 @@ def normalised_gain(ranking: Ranking, gain: str, gains: metric_measure.Gains | N
 
 
 @of_gains("CG", "Cumulated gain", GAIN, GAINS, cutoff=RANK, span=span, unit="gain")
-def cumulated_gain(ranking: Ranking, gain: str, gains: metric_measure.Gains | None, cutoff: int | None) -> Floats:
+def cumulated_gain(ranking: Ranking, gain: str, gains: Gains, cutoff: int | None) -> Floats:
     """The sum of the gains of the documents in the first k ranks.
 
     Formula: CG@k = sum_{i=1}^{k} gain_i
@@ -319,14 +311,14 @@ class RunningGain:
 
 
 @kept
-def running_gains(ranking: Ranking, gains: metric_measure.Gains | None) -> tuple[RunningGain, RunningGain]:
+def running_gains(ranking: Ranking, gains: Gains) -> tuple[RunningGain, RunningGain]:
     """The run's DCG and the ideal DCG, at any rank."""
     reached, best = (discounted(ranking, documents, "linear", gains, "log2") for documents in (gained, ideal))
     return RunningGain(reached, ranking.queries), RunningGain(best, ranking.queries)
 
 
 @of_gains("nDCGRel", "nDCG averaged over relevant documents", GAINS, trec_eval=with_gains("ndcg_rel"))
-def at_relevant(ranking: Ranking, gains: metric_measure.Gains | None) -> Floats:
+def at_relevant(ranking: Ranking, gains: Gains) -> Floats:
     """nDCG at the rank of each relevant document; those not retrieved count with the list's final nDCG.
 
     Formula: nDCGRel = (1 / R) · sum_{r} nDCG@rank_r
@@ -359,7 +351,7 @@ def at_relevant(ranking: Ranking, gains: metric_measure.Gains | None) -> Floats:
 
 
 @graded("RnDCG", "nDCG averaged over grade levels", metric_measure.REL, GAINS, trec_eval=with_gains("Rndcg"))
-def at_levels(ranking: Ranking, rel: int, gains: metric_measure.Gains | None) -> Floats:
+def at_levels(ranking: Ranking, rel: int, gains: Gains) -> Floats:
     """nDCG at the ranks where the ideal list passes from one grade to the next, and at the end of the list.
 
     Formula: RnDCG = mean_{k ∈ K} nDCG@k
@@ -394,7 +386,7 @@ def at_levels(ranking: Ranking, rel: int, gains: metric_measure.Gains | None) ->
 
 
 @of_gains("G", "Normalised gain", GAINS, trec_eval=with_gains("G"))
-def normalised_gain_variant(ranking: Ranking, gains: metric_measure.Gains | None) -> Floats:
+def normalised_gain_variant(ranking: Ranking, gains: Gains) -> Floats:
     """Gains discounted by how far the list lags behind the ideal one, not by rank.
 
     Formula: G = (sum_{i} gain_i / log_2(2 + c_i − g_i)) / (sum_{i} ideal_i)

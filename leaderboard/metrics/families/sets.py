@@ -262,8 +262,8 @@ def utility(ranking: Ranking, rel: int, a: float, b: float, c: float, d: float) 
 
 def known_and_found(ranking: Ranking, rel: int) -> Ints:
     """int64[Q]: relevant documents that are returned and known to the user. Needs the known documents' columns."""
-    is_known = np.zeros(len(ranking.query), dtype=bool) if ranking.is_known is None else ranking.is_known
-    return count(ranking.query[ranking.is_returned & is_known & (ranking.grade >= rel)], ranking.queries)
+    known = np.asarray(ranking.is_known, np.bool_)
+    return count(ranking.query[ranking.is_returned & known & (ranking.grade >= rel)], ranking.queries)
 
 
 @of_set("Coverage", "Coverage", measure.REL, needs=("known",))
@@ -284,10 +284,8 @@ def coverage(ranking: Ranking, rel: int) -> Floats:
 
     Relevant, returned and known / relevant and known, float64[Q] in [0, 1]; 0 where nothing relevant is known.
     """
-    start = np.zeros(ranking.queries + 1, dtype=np.int64) if ranking.known_start is None else ranking.known_start
-    grade = np.zeros(0, dtype=np.int64) if ranking.known_grade is None else ranking.known_grade
-    query = np.repeat(np.arange(ranking.queries), np.diff(start))
-    return share(known_and_found(ranking, rel), count(query[grade >= rel], ranking.queries))
+    known = np.asarray(ranking.judged_known, np.bool_) & (ranking.judged_grade >= rel)
+    return share(known_and_found(ranking, rel), count(ranking.judged_query[known], ranking.queries))
 
 
 @of_set("Novelty", "Novelty", measure.REL, needs=("known",))

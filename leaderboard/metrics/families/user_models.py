@@ -17,7 +17,7 @@ import numpy as np
 
 from leaderboard.metrics import measure as metric_measure
 from leaderboard.metrics.families.binary import RANK, RANK_NEEDED
-from leaderboard.metrics.families.graded import GAINS, Gained, gained, graded, read_gains, summed, with_gain
+from leaderboard.metrics.families.graded import GAINS, Gained, Gains, gained, graded, read_gains, summed, with_gain
 from leaderboard.metrics.ranking import Ranking, Setting, kept
 from leaderboard.metrics.segments import Bools, Floats, running, share, total
 
@@ -66,9 +66,7 @@ def gains_only_scaled(arguments: Mapping[str, metric_measure.Value]) -> str | No
         "rbp", given=(("p", 0.9), ("gain", "scaled")), read=read_pairs, example="p=0.8,1=0.5"
     ),
 )
-def rank_biased_precision(
-    ranking: Ranking, rel: int, p: float, gain: str, gains: metric_measure.Gains | None, cutoff: int | None
-) -> Floats:
+def rank_biased_precision(ranking: Ranking, rel: int, p: float, gain: str, gains: Gains, cutoff: int | None) -> Floats:
     """What a reader gains on average who goes on from rank to rank with probability p.
 
     Formula: RBP = (1 − p) · sum_{i} gain_i · p^{i − 1}
@@ -103,7 +101,7 @@ def rank_biased_precision(
     return (1.0 - p) * total(top.query, top.gain * powers(ranking, p)[top.rank - 1], ranking.queries)
 
 
-def largest(ranking: Ranking, gains: metric_measure.Gains | None) -> Floats:
+def largest(ranking: Ranking, gains: Gains) -> Floats:
     """float64[Q]: the largest gain of a query's judged documents, or that `gains` names."""
     values = np.full(ranking.queries, max((gain for _, gain in gains or ()), default=0.0))
     unmapped = ~np.isin(ranking.judged_grade, [grade for grade, _ in gains or ()])
