@@ -127,10 +127,11 @@ def _of_yaml(text: str) -> Metadata:
                 return Metadata(problem="it holds an anchor or an alias (& or *), or too many things or levels")
         entries: dict[str, str] = {}
         _add_all(entries, "", yaml.load(text, Loader=yaml.BaseLoader))  # noqa: S506  # texts, lists and mappings only
-    except yaml.MarkedYAMLError as error:
-        where = f"line {error.problem_mark.line + 1}: " if error.problem_mark else ""
-        return Metadata(problem=harmless(f"{where}it is no YAML ({error.problem})", 200))
-    except (yaml.YAMLError, ValueError, RecursionError):  # such as a number in an escape or a directive
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f"line {mark.line + 1}: " if mark else ""
+        return Metadata(problem=harmless(f"{where}it is no YAML ({getattr(error, 'problem', error)})", 200))
+    except (ValueError, RecursionError):  # such as a number in an escape or a directive
         return Metadata(problem="it is no YAML")
     return Metadata(entries)
 

@@ -71,7 +71,7 @@ def test_a_block_that_cannot_be_read_is_told_and_the_run_is_read_all_the_same() 
         (b"a: 1\n b: [", "it is no YAML"),
         (b"%YAML 1" + b"9" * 50_000 + b".1\n---\na: 1", "it is no YAML"),
         (b"\xff\xfea", "no UTF-8"),
-        (b"a: \x01", "it is no YAML"),
+        (b"a: \x01", "it is no YAML (unacceptable character #x0001: special characters are not allowed"),
         (b"a" * (HEADER_BYTES + 1), "larger than 65,536 bytes"),
     ],
 )

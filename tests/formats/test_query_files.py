@@ -81,6 +81,3 @@ def test_the_limits_on_lines_hold() -> None:
     assert problems_of(read_queries, text("q1", "q2", "q3"), limits=Limits(lines=2)) == [
         (None, "more than 2 lines, the most allowed")
     ]
-    assert problems_of(read_queries, text("q1", "q2\t" + "long" * (1 << 18)), limits=Limits(line_bytes=5)) == [
-        (2, "longer than 5 bytes, the most allowed")
-    ]
