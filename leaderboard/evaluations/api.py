@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 from leaderboard.access import Actor
 from leaderboard.accounts.rules import Scope
 from leaderboard.campaigns import reads
+from leaderboard.campaigns.reads import CampaignRoom, EvaluationSettings, campaign_room, evaluation_settings
 from leaderboard.declared.commands import Command, Table, moment
 from leaderboard.errors import InvalidFields, NotFound
 from leaderboard.evaluations import inputs
@@ -41,9 +42,9 @@ def list_organised_evaluations(*, campaign: str = "") -> tuple[reads.ListedEvalu
 
 
 @get(f"{CAMPAIGN}/evaluations", Scope.ORGANISE)
-def organised_evaluations(campaign: str) -> reads.CampaignRoom:
+def organised_evaluations(campaign: str) -> CampaignRoom:
     """A campaign's evaluations, drafts too, with what waits in each; and who organises it."""
-    return read(reads.campaign_room, campaign)
+    return read(campaign_room, campaign)
 
 
 @post(f"{CAMPAIGN}/evaluations", Scope.ORGANISE, status=HTTPStatus.CREATED, command=Command(
@@ -51,26 +52,26 @@ def organised_evaluations(campaign: str) -> reads.CampaignRoom:
     "{campaign}/{slug} FILE", sends={"draft": False},
     example="harbour/2026-text --title 'Text 2026' --period 2026 --documents 1800 --closes 2026-09-30T18:00",
 ))  # fmt: skip
-def make_evaluation(campaign: str, body: inputs.NewEvaluation) -> reads.EvaluationSettings:
+def make_evaluation(campaign: str, body: inputs.NewEvaluation) -> EvaluationSettings:
     """Makes an evaluation of a campaign."""
     made = change_here(campaign, "", evaluations.create_evaluation, **body.model_dump())
-    return read(reads.evaluation_settings, campaign, made.slug)
+    return read(evaluation_settings, campaign, made.slug)
 
 
 @get(EVALUATION, Scope.ORGANISE)
-def organised_evaluation(campaign: str, evaluation: str) -> reads.EvaluationSettings:
+def organised_evaluation(campaign: str, evaluation: str) -> EvaluationSettings:
     """Every setting of an evaluation, and why it can't be removed."""
-    return read(reads.evaluation_settings, campaign, evaluation)
+    return read(evaluation_settings, campaign, evaluation)
 
 
 @post(EVALUATION, Scope.ORGANISE, command=Command(
     "evaluation change CAMPAIGN/EVALUATION", "changed the evaluation {campaign}/{evaluation}",
     "harbour/2026-text --closes 2026-10-15 --daily-quota none",
 ))  # fmt: skip
-def change_evaluation(campaign: str, evaluation: str, body: inputs.EvaluationChanges) -> reads.EvaluationSettings:
+def change_evaluation(campaign: str, evaluation: str, body: inputs.EvaluationChanges) -> EvaluationSettings:
     """Changes the settings that are given; the others stay. What it does beyond that is listed, and to be confirmed."""
     change, sent = evaluations.change_evaluation, body.given()
-    return read_after(reads.evaluation_settings, campaign, evaluation, change, confirm=body.confirm, **sent)
+    return read_after(evaluation_settings, campaign, evaluation, change, confirm=body.confirm, **sent)
 
 
 @post(f"{EVALUATION}/clone", Scope.ORGANISE, status=HTTPStatus.CREATED, command=Command(
@@ -78,22 +79,22 @@ def change_evaluation(campaign: str, evaluation: str, body: inputs.EvaluationCha
     "made {campaign}/{values[slug]} as a copy of {campaign}/{evaluation}",
     "harbour/2026-text 2027-text --closes 2027-10-01 --with-queries",
 ))  # fmt: skip
-def clone_evaluation(campaign: str, evaluation: str, body: inputs.EvaluationClone) -> reads.EvaluationSettings:
+def clone_evaluation(campaign: str, evaluation: str, body: inputs.EvaluationClone) -> EvaluationSettings:
     """Makes next year's evaluation of this one, as a draft. Names and dates are those of a year later unless told, and
     what is asked of runs is the same; judgments and runs are never copied.
     """
     made = change_here(campaign, evaluation, evaluations.clone_evaluation, **body.given())
-    return read(reads.evaluation_settings, campaign, made.slug)
+    return read(evaluation_settings, campaign, made.slug)
 
 
 @post(f"{EVALUATION}/remove", Scope.ORGANISE, command=Command(
     "evaluation remove CAMPAIGN/EVALUATION", "removed the evaluation {campaign}/{evaluation}", "harbour/2026-txt",
     asks="Remove {values[title]} ({campaign}/{evaluation}) for good, with {goes}?",
 ))  # fmt: skip
-def remove_evaluation(campaign: str, evaluation: str) -> reads.CampaignRoom:
+def remove_evaluation(campaign: str, evaluation: str) -> CampaignRoom:
     """Removes an evaluation to which nothing was submitted, with its queries and judgments."""
     change_here(campaign, evaluation, evaluations.remove_evaluation)
-    return read(reads.campaign_room, campaign)
+    return read(campaign_room, campaign)
 
 
 @get(f"{EVALUATION}/readiness", Scope.ORGANISE, command=Command(

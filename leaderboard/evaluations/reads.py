@@ -454,10 +454,8 @@ def _counts(settings: ScoringSettings, subset: Subset, judged: Sequence[JudgedQu
     queries = settings.queries - (len(settings.hidden) if subset is Subset.SHOWN else 0)
     counts = {"queries": queries, "counted": size, "nothing_relevant": 0, "excluded": queries - size, "unjudged": None}
     if judged is not None:
-        best, is_complete = (
-            {query.external_id: query.best_grade for query in judged},
-            settings.judging is rules.Judging.COMPLETE,
-        )
+        best = {query.external_id: query.best_grade for query in judged}
+        is_complete = settings.judging is rules.Judging.COMPLETE
         grades = [best[query] for query in settings.counted(best, subset) if is_complete or best[query] is not None]
         barren = sum((grade or 0) < settings.relevance_level for grade in grades)
         counts |= {"counted": len(grades), "nothing_relevant": barren, "unjudged": size - len(grades)}

@@ -55,13 +55,10 @@ def _preview(changes: Any) -> list[str]:
 
 
 def _command(verb: str, done: str, example: str = "harbour/2026-text q17") -> Command:
-    def words(_: Any, values: Any) -> str:
-        return f"{done}: {first_of(values['queries'], NAMED)}"
-
-    return Command(f"queries {verb} CAMPAIGN/EVALUATION QUERIES…", words, example)
+    usage = f"queries {verb} CAMPAIGN/EVALUATION QUERIES…"
+    return Command(usage, lambda _, values: f"{done}: {first_of(values['queries'], NAMED)}", example)
 
 
-EXCLUDE = _command("exclude", "excluded", "harbour/2026-text q17 q18 --because 'two queries were the same'")
 LIST = Table(
     ("query", "text", "tags", "split", "excluded", "judged"),
     lambda row: (
@@ -108,7 +105,9 @@ def add_queries(
     return read_after(reads.organised_queries, campaign, evaluation, import_them, *more, confirm=confirm)
 
 
-@post(f"{QUERIES}/exclude", Scope.ORGANISE, command=EXCLUDE)
+@post(f"{QUERIES}/exclude", Scope.ORGANISE, command=_command(
+    "exclude", "excluded", "harbour/2026-text q17 q18 --because 'two queries were the same'"
+))  # fmt: skip
 def exclude_queries(campaign: str, evaluation: str, body: inputs.ExcludedQueries) -> OrganisedQueries:
     """Takes queries out of all figures, with a reason; runs are scored again, to be confirmed."""
     return _change(writes.exclude_queries, campaign, evaluation, body, body.because)

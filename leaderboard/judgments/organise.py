@@ -108,13 +108,14 @@ def take_in(**_: str) -> ResponseReturnValue:
         rows = read_stored(upload, read_queries)
     except LeaderboardError as error:
         return _queries_page(QueryFileForm(formdata=None), error)
-
-    def said(named: list[Query]) -> str:
-        return f"{upload.filename}: {counted(len(named), 'query')} taken in."
-
     more = rows, Split.HIDDEN if form.text("hidden") else Split.SHOWN, form.text("state")
-    page = partial(_queries_page, QueryFileForm(formdata=None))
-    return changed_here(page, said, writes.import_previewed_queries, *more, asks=False)
+    return changed_here(
+        partial(_queries_page, QueryFileForm(formdata=None)),
+        lambda named: f"{upload.filename}: {counted(len(named), 'query')} taken in.",
+        writes.import_previewed_queries,
+        *more,
+        asks=False,
+    )
 
 
 @blueprint.post("/change")
@@ -125,12 +126,11 @@ def change(**_: str) -> ResponseReturnValue:
     page = partial(_queries_page, form, ticked=set(ids), action=action)
     if not ids or action not in CHANGES:
         return page(InvalidFields({"": ["choose at least one query in the table, and what becomes of it"]}))
-
-    def said(changed: list[Query]) -> str:
-        return f"{counted(len(changed), 'query')} {'removed' if action == 'remove' else 'changed'}."
-
+    became = "removed" if action == "remove" else "changed"
     reason = (form.text("because"),) if action == "exclude" else ()
-    return changed_here(page, said, CHANGES[action], ids, *reason)
+    return changed_here(
+        page, lambda changed: f"{counted(len(changed), 'query')} {became}.", CHANGES[action], ids, *reason
+    )
 
 
 def _queries_page(form: Form, error: LeaderboardError | None = None, **context: Any) -> ResponseReturnValue:

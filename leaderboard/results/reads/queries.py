@@ -527,9 +527,8 @@ def _compared(
     for each in columns:
         mine, theirs = (columns_over(metrics.parse(each.name), own, order, settings) for own in values)
         pairs[each.name] = pair = (mine, theirs) if mine and theirs else None
-        first, second = (entry.figure(each.name) for entry in entries)
-        difference = less(first.mean, second.mean)
-        measures.append(MeasureBeside(each, first, second, difference, _effects(each, pair)))
+        figure, other = (entry.figure(each.name) for entry in entries)
+        measures.append(MeasureBeside(each, figure, other, less(figure.mean, other.mean), _effects(each, pair)))
     interval = test = None
     if pair := pairs[chosen.name]:
         measure, own = metrics.parse(chosen.name), _contributions(chosen, pair)
@@ -554,11 +553,12 @@ def _compared(
     )
     shown, paging = paged(ordered, view.page, PAGE)
     called = table.disambiguate(entry.system for entry in entries)
-    same = entries[0].system_id == entries[1].system_id
+    first, second = entries
+    same = first.system_id == second.system_id
     names = [entry.name if same else called[entry.system.id] for entry in entries]
     return Compared(
-        first=entries[0],
-        second=entries[1],
+        first=first,
+        second=second,
         names=(names[0], names[1]),
         measures=tuple(measures),
         column=chosen,
