@@ -177,8 +177,9 @@ def state_agreement(
     if last and not last.ended_at and (last.title, last.text) == (sent.title, sent.wording):
         raise InvalidFields({"wording": [f"version {last.version} says the same"]})
     facts: dict[str, Any] = {"key": sent.key, "version": last.version + 1 if last else 1}
-    words = {"title": sent.title, "text": sent.wording, "created_at": present()}
-    agreement = Agreement(evaluation_id=evaluation.id, **facts, **words)
+    agreement = Agreement(
+        evaluation_id=evaluation.id, title=sent.title, text=sent.wording, created_at=present(), **facts
+    )
     session.add(agreement)
     session.flush()
     _note(session, actor, "state agreement", evaluation, _in_trail(last), _in_trail(agreement), **facts)
@@ -222,11 +223,11 @@ def set_documents(
     Raises Unconfirmed for a doubtful one unless it is confirmed.
     """
     evaluation = locked_to_organise(session, actor, evaluation)
-    if documents is not None and not confirmed and (doubts := doubts_about(session, evaluation, documents)):
+    if documents and not confirmed and (doubts := doubts_about(session, evaluation, documents)):
         raise Unconfirmed(doubts)
     session.execute(sa.delete(CollectionList).where(CollectionList.evaluation_id == evaluation.id))
     count, sha256 = (documents.count, documents.sha256) if documents else (0, "")
-    if documents is not None:
+    if documents:
         session.add(CollectionList(evaluation_id=evaluation.id, packed=documents.packed))
     _put_rules(session, actor, "set documents", evaluation, documents=count, documents_sha256=sha256)
 
@@ -293,10 +294,13 @@ def accept_agreements(session: Session, actor: Actor, evaluation: Evaluation, ac
     if wrong:
         raise InvalidFields(wrong)
     for agreement in lacking:
-        by, now = actor.user_id, present()
-        insert_unless_there(session, Acceptance, agreement_id=agreement.id, user_id=by, accepted_at=now)
-        version, of = agreement.version, evaluation.id
-        record(session, actor, "accept", agreement, key=agreement.key, version=version, evaluation=of)
+        insert_unless_there(
+            session, Acceptance, agreement_id=agreement.id, user_id=actor.user_id, accepted_at=present()
+        )
+        record(
+            session, actor, "accept", agreement,
+            key=agreement.key, version=agreement.version, evaluation=evaluation.id,
+        )  # fmt: skip
 
 
 def _note(

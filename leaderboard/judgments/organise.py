@@ -92,8 +92,7 @@ def preview(**_: str) -> ResponseReturnValue:
         changes = reads.query_changes(session, evaluation_here(session), rows)
     hidden = "yes" * form.hidden.data
     yes = ConfirmForm(formdata=None, kept=uploads.keep(upload), hidden=hidden, state=changes.state)
-    context = {"form": yes, "changes": changes, "upload": upload, "most": MOST_SHOWN}
-    return render_template("organise/queries_preview.html", **context)
+    return render_template("organise/queries_preview.html", form=yes, changes=changes, upload=upload, most=MOST_SHOWN)
 
 
 csrf.exempt(preview)  # uploads.receive checks the token itself, before it keeps a byte of the file
@@ -205,8 +204,9 @@ def judgments_preview(**_: str) -> ResponseReturnValue:
     for kind in READERS:
         form[f"kept_{kind}"].data = uploads.keep(files.get(kind))
     form.state.data = changes.state
-    context = {"form": form, "changes": changes, "files": files, "held": held, "titles": TITLES}
-    return render_template("organise/judgments_preview.html", **context)
+    return render_template(
+        "organise/judgments_preview.html", form=form, changes=changes, files=files, held=held, titles=TITLES
+    )
 
 
 csrf.exempt(judgments_preview)  # uploads.receive checks the token itself, before it keeps a byte of the file

@@ -370,8 +370,8 @@ def judgment_changes(
     source, judged = source or evaluation.official_source, files.judgments
     problems = [error.message for error in refusals(session, evaluation, files, source)]
     try:  # measures that need what is lacking, and a query whose relevant documents are the whole collection
-        comes_with = {"known": files.known is not None, "subtopics": files.subtopics is not None}
-        settings_if(session, evaluation, Judged.of_files(source, judged, **comes_with))
+        known, of_subtopics = files.known is not None, files.subtopics is not None
+        settings_if(session, evaluation, Judged.of_files(source, judged, known=known, subtopics=of_subtopics))
     except InvalidFields as error:
         problems.append(error.message)
     subtopics, doubts = files.subtopics, tuple[str, ...]()

@@ -125,8 +125,9 @@ def compare_runs(campaign: str, evaluation: str) -> ResponseReturnValue:
     compared = page.compared
     chart = charts.comparison_chart(compared) if compared else None
     finding = comparison_finding(compared) if compared else None
-    fields = {"page": page, "compared": compared, "chart": chart, "finding": finding, "wrong": wrong}
-    content = render_template("results/compare_runs.html", **fields)
+    content = render_template(
+        "results/compare_runs.html", page=page, compared=compared, chart=chart, finding=finding, wrong=wrong
+    )
     return content, HTTPStatus.BAD_REQUEST if wrong else HTTPStatus.OK
 
 

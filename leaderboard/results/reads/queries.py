@@ -593,6 +593,6 @@ def _compared_queries(
         mine, theirs = (value_in(own, query.position) for own in values)
         judged = query.best_grade is not None or settings.judging is Judging.COMPLETE
         counted = not query.excluded and judged and not (mine is None and theirs is None)
-        more = {"counted": counted, "first": mine, "second": theirs, "difference": less(mine, theirs)}
-        rows.append(snapshot(ComparedQuery, query, **more))
+        difference = less(mine, theirs)
+        rows.append(snapshot(ComparedQuery, query, counted=counted, first=mine, second=theirs, difference=difference))
     return tuple(rows)
