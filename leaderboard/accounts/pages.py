@@ -47,7 +47,7 @@ from leaderboard.mail.rules import OPTIONAL, MailKind
 from leaderboard.mail.smtp import is_here
 from leaderboard.names import checked_slug, email_key
 from leaderboard.web.context import actor, client_address, config, database, now, on_its_way, reading, writing
-from leaderboard.web.forms import Form, Required, answered
+from leaderboard.web.forms import Form, Required, answered, sent_on
 from leaderboard.web.sessions import known_browser, local, sign_in, sign_out, signed_in, stay_signed_in
 
 T = TypeVar("T")
@@ -117,11 +117,6 @@ def _user() -> User:
         return database_session.get_one(User, current_user.id)
 
 
-def _done(words: str, then: str = "account.show") -> ResponseReturnValue:
-    flash(words)
-    return redirect(url_for(then))
-
-
 @form_at("/login")
 def log_in() -> ResponseReturnValue:
     form = LogInForm(data={"next": request.args.get("next", "")})
@@ -175,7 +170,7 @@ def counted_account(form: NameForm, password: str | None) -> accounts.NewAccount
 @blueprint.post("/logout")
 def log_out() -> ResponseReturnValue:
     sign_out()
-    return _done("You are logged out.", "account.log_in")
+    return sent_on("You are logged out.", "account.log_in")
 
 
 class ForgottenForm(Form):
@@ -200,7 +195,7 @@ def forgotten() -> ResponseReturnValue:
         with writing() as session:
             accounts.ask_for_reset(session, form.text("email"))
         said = on_its_way("If an account has this confirmed address, a link that works for an hour", "it")
-        return _done(said, "account.log_in")
+        return sent_on(said, "account.log_in")
 
     return answered(form, "auth/forgotten.html", ask)
 
@@ -216,7 +211,7 @@ def reset(token: str) -> ResponseReturnValue:
         new = accounts.hashed(form.text("password"), user.name, user.email or "")
         with writing() as session:
             accounts.reset_password(session, token, new, now())
-        return _done("Your password is changed. Log in with it.", "account.log_in")
+        return sent_on("Your password is changed. Log in with it.", "account.log_in")
 
     return answered(form, "auth/reset.html", change, name=user.name)
 
@@ -405,7 +400,7 @@ def link() -> ResponseReturnValue:
     def add() -> ResponseReturnValue:
         _write(accounts.link_identity, proven.issuer, proven.subject, proven.title)
         session.pop(PROVEN, None)
-        return _done(f"{proven.title} logs in to this account now.")
+        return sent_on(f"{proven.title} logs in to this account now.", ".show")
 
     return answered(ProofForm(), "account/link.html", add, title=proven.title)
 
@@ -415,7 +410,7 @@ def link() -> ResponseReturnValue:
 def remove(identity: int) -> ResponseReturnValue:
     def take_away() -> ResponseReturnValue:
         _write(accounts.unlink_identity, identity)
-        return _done("This identity no longer logs in to your account.")
+        return sent_on("This identity no longer logs in to your account.", ".show")
 
     return answered(ProofForm(), "account/unlink.html", take_away)
 
@@ -494,7 +489,7 @@ def password() -> ResponseReturnValue:
         with form.checked_with():
             new = accounts.hashed(form.text("password"), user.name, user.email or "")
         stay_signed_in(_write(accounts.set_password, new, staying=current_user.session.id))
-        return _done("Your password is changed.")
+        return sent_on("Your password is changed.", ".show")
 
     return answered(form, "account/password.html", change, checks=True)
 
@@ -508,7 +503,7 @@ def close() -> ResponseReturnValue:
     def finish_account() -> ResponseReturnValue:
         _write(accounts.close_account)
         sign_out()
-        return _done("Your account is closed.", "campaigns.front")
+        return sent_on("Your account is closed.", "campaigns.front")
 
     return answered(ProofForm(), "account/close.html", finish_account, needed=needed)
 
@@ -517,14 +512,14 @@ def close() -> ResponseReturnValue:
 @signed_in
 def end_session(session_id: int) -> ResponseReturnValue:
     _write(accounts.log_out, session_id)
-    return _done("That browser is logged out.")
+    return sent_on("That browser is logged out.", ".show")
 
 
 @blueprint.post("/account/sessions/end")
 @signed_in
 def end_sessions() -> ResponseReturnValue:
     stay_signed_in(_write(accounts.end_sessions, staying=current_user.session.id))
-    return _done("You are logged out everywhere but here.")
+    return sent_on("You are logged out everywhere but here.", ".show")
 
 
 Checkboxes = partial(SelectMultipleField, option_widget=CheckboxInput())
@@ -567,7 +562,7 @@ def new() -> ResponseReturnValue:
 @signed_in
 def revoke(api_token: int) -> ResponseReturnValue:
     _write(accounts.revoke_token, api_token)
-    return _done("The token no longer works.")
+    return sent_on("The token no longer works.", ".show")
 
 
 class AddressForm(ProofForm):
@@ -592,7 +587,7 @@ def change() -> ResponseReturnValue:
         if address and not form.errors:
             _count_mail(address, MailKind.CONFIRMATION)
         _write(accounts.change_address, address, form=form)
-        return _done(on_its_way("A link", address) if address else "Your account has no address any more.")
+        return sent_on(on_its_way("A link", address) if address else "Your account has no address any more.", ".show")
 
     return answered(form, "account/email.html", save, checks=True)
 
@@ -603,7 +598,7 @@ def send_again() -> ResponseReturnValue:
     waiting = _user().unconfirmed_email
     if waiting is not None:  # else it is refused below
         _count_mail(waiting, MailKind.CONFIRMATION)
-    return _done(on_its_way("Another link", _write(accounts.send_confirmation)))
+    return sent_on(on_its_way("Another link", _write(accounts.send_confirmation)), ".show")
 
 
 @blueprint.get("/account/email/confirm/<token>")
@@ -617,7 +612,7 @@ def confirmation(token: str) -> ResponseReturnValue:
 @blueprint.post("/account/email/confirm/<token>")
 @signed_in
 def confirm(token: str) -> ResponseReturnValue:
-    return _done(f"{_write(accounts.confirm_address, token, now())} is confirmed.")
+    return sent_on(f"{_write(accounts.confirm_address, token, now())} is confirmed.", ".show")
 
 
 @form_at("/account/mail")
@@ -628,6 +623,6 @@ def choose() -> ResponseReturnValue:
 
     def save() -> ResponseReturnValue:
         _write(accounts.choose_mail, form.wanted.data or [])
-        return _done("Your choice of mails is kept.")
+        return sent_on("Your choice of mails is kept.", ".show")
 
     return answered(form, "account/mail.html", save, address=user.email)

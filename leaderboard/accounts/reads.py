@@ -17,7 +17,7 @@ from leaderboard.frozen import frozen
 from leaderboard.submissions.reads.selection import SHOWN_STATE
 from leaderboard.submissions.rules import State
 from leaderboard.teams.models import Invitation, Membership, Team
-from leaderboard.teams.reads import OwnRun, is_owned_by, open_invitation, own_runs
+from leaderboard.teams.reads import MEMBERS, OwnRun, is_owned_by, open_invitation, own_runs
 from leaderboard.teams.rules import Role
 
 LATEST = 20  # runs on the account's page, and as many rejected files: many of these push no run out
@@ -178,10 +178,8 @@ def identities_of(session: Session, user_id: int) -> tuple[LinkedIdentity, ...]:
 
 
 def _teams(session: Session, user_id: int) -> tuple[OwnTeam, ...]:
-    others = sa.orm.aliased(Membership)
-    members = sa.select(sa.func.count()).where(others.team_id == Team.id).scalar_subquery()
     rows = session.execute(
-        sa.select(Team.slug, Team.name, Membership.role, members)
+        sa.select(Team.slug, Team.name, Membership.role, MEMBERS)
         .join(Membership.team)
         .where(Membership.user_id == user_id)
         .order_by(Team.name, Team.id)

@@ -7,7 +7,7 @@ Who organises a campaign, which teams know of a private one, and who may make ca
 
 from collections.abc import Callable
 
-from flask import Blueprint, flash, redirect, render_template, request, url_for
+from flask import Blueprint, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from leaderboard.campaigns import api, inputs, reads
@@ -19,7 +19,7 @@ from leaderboard.errors import InvalidFields, LeaderboardError, NotFound, Unconf
 from leaderboard.evaluations.reads import Mend, left_to_do, readiness
 from leaderboard.metrics import Family, families
 from leaderboard.web.context import actor, read, writing
-from leaderboard.web.forms import Declared, answered, declared, done, filled, form_page, saved
+from leaderboard.web.forms import Declared, answered, declared, done, filled, form_page, saved, sent_on
 from leaderboard.web.organise import organised, settings_change
 from leaderboard.web.sessions import signed_in
 
@@ -99,8 +99,8 @@ def settings(campaign: str) -> ResponseReturnValue:
 def archive(campaign: str) -> ResponseReturnValue:
     archived = request.form.get("archived") != "no"
     (api.archive_campaign if archived else api.unarchive_campaign)(campaign)
-    flash(f"The campaign is {'archived' if archived else 'out of the archive'}.")
-    return redirect(url_for(".settings", campaign=campaign))
+    said = f"The campaign is {'archived' if archived else 'out of the archive'}."
+    return sent_on(said, ".settings", campaign=campaign)
 
 
 @blueprint.post("/<campaign>/remove")
@@ -178,7 +178,7 @@ def show(campaign: str) -> ResponseReturnValue:
 
     def add() -> ResponseReturnValue:
         api.add_organiser(campaign, form.checked())
-        return _to_people(campaign, f"{form.text('name')} organises the campaign, too.")
+        return sent_on(f"{form.text('name')} organises the campaign, too.", ".show", campaign=campaign)
 
     forms = {"organiser_form": form, "team_form": TeamForm(formdata=None)}
     return answered(form, "organise/people.html", add, page=read(reads.people, campaign), **forms)
@@ -203,7 +203,7 @@ def let_in(campaign: str) -> ResponseReturnValue:
 
     def add() -> ResponseReturnValue:
         api.let_team_in(campaign, form.checked())
-        return _to_people(campaign, f"{form.text('team')} is let in.")
+        return sent_on(f"{form.text('team')} is let in.", ".show", campaign=campaign)
 
     forms = {"organiser_form": AccountForm(formdata=None), "team_form": form}
     return answered(form, "organise/people.html", add, page=read(reads.people, campaign), **forms)
@@ -216,7 +216,7 @@ def let_out(campaign: str, team: str) -> ResponseReturnValue:
         api.let_team_out(campaign, team, inputs.LetOut(confirm=bool(request.form.get("confirm"))))
     except Unconfirmed as asked:
         return render_template("organise/let_team_out.html", name=team, asked=asked.effects)
-    return _to_people(campaign, f"{team} is no longer let in.")
+    return sent_on(f"{team} is no longer let in.", ".show", campaign=campaign)
 
 
 @people_blueprint.route("/founders", methods=["GET", "POST"])
@@ -227,12 +227,7 @@ def founders() -> ResponseReturnValue:
     def change() -> ResponseReturnValue:
         revoked = request.form.get("revoke") == "yes"
         (api.remove_founder if revoked else api.add_founder)(form.checked())
-        flash(f"{form.text('name')} may {'no longer make' if revoked else 'make'} campaigns.")
-        return redirect(request.path)
+        said = f"{form.text('name')} may {'no longer make' if revoked else 'make'} campaigns."
+        return sent_on(said, ".founders")
 
     return answered(form, "organise/founders.html", change, founders=founders)
-
-
-def _to_people(campaign: str, said: str) -> ResponseReturnValue:
-    flash(said)
-    return redirect(url_for(".show", campaign=campaign))

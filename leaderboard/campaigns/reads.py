@@ -37,7 +37,9 @@ from leaderboard.teams.models import Team
 from leaderboard.worker.models import Scoring
 from leaderboard.worker.reads import current_sets
 
-EVALUATION_ORDER = (Evaluation.period_key.desc(), Evaluation.condition, Evaluation.title, Evaluation.id)
+EVALUATION_ORDER = (
+    Evaluation.period_key.desc(), Evaluation.campaign_id, Evaluation.condition, Evaluation.title, Evaluation.id
+)  # fmt: skip
 
 
 @frozen
@@ -499,14 +501,18 @@ def campaign_page(actor: Actor, known: Overview) -> CampaignPage:
 
 def evaluations_of(session: Session, actor: Actor, campaign_id: int) -> Sequence[Evaluation]:
     """Those of a campaign that the reader may know of, the newest period first, then by condition."""
-    statement = (
+    return evaluations_where(session, known_evaluations(actor), Evaluation.campaign_id == campaign_id)
+
+
+def evaluations_where(session: Session, *which: sa.ColumnElement[bool]) -> Sequence[Evaluation]:
+    """Those of these conditions with their campaigns, the newest period first, then by campaign and condition."""
+    return session.scalars(
         sa.select(Evaluation)
         .join(Evaluation.campaign)
         .options(sa.orm.contains_eager(Evaluation.campaign))
-        .where(known_evaluations(actor), Evaluation.campaign_id == campaign_id)
+        .where(*which)
         .order_by(*EVALUATION_ORDER)
-    )
-    return session.scalars(statement).all()
+    ).all()
 
 
 def primary_columns(session: Session, evaluations: Iterable[Evaluation]) -> dict[int, Column]:

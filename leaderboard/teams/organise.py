@@ -1,6 +1,6 @@
 """The teams and systems of a campaign: teams renamed, or two of them made one; what kind each system is."""
 
-from flask import Blueprint, flash, redirect, render_template, request, url_for
+from flask import Blueprint, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from leaderboard.errors import NotFound
@@ -8,7 +8,7 @@ from leaderboard.numbers import read_whole
 from leaderboard.teams import api, reads
 from leaderboard.teams.inputs import Merge, SystemChanges, SystemSettings, TeamName
 from leaderboard.web.context import read
-from leaderboard.web.forms import answered, declared, done, filled
+from leaderboard.web.forms import answered, declared, done, filled, sent_on
 from leaderboard.web.organise import organised
 
 blueprint = Blueprint("organise_teams", __name__, url_prefix="/organise/<campaign>/teams")
@@ -31,8 +31,7 @@ def system(campaign: str, system_id: int) -> ResponseReturnValue:
 
     def change() -> ResponseReturnValue:
         api.change_organised_system(campaign, system_id, form.checked(confirm=form.confirmed))
-        flash(f"{page.name} is changed.")
-        return redirect(url_for(".index", campaign=campaign))
+        return sent_on(f"{page.name} is changed.", ".index", campaign=campaign)
 
     return answered(form, "organise/systems/form.html", change, system=page)
 
@@ -53,8 +52,8 @@ def show(campaign: str, team_id: int) -> ResponseReturnValue:
 
     def rename() -> ResponseReturnValue:
         renamed = api.rename_team(campaign, team_id, form.checked())
-        flash(f"The team is called {renamed.name} now; its old address leads to the new one.")
-        return redirect(url_for(".index", campaign=campaign))
+        said = f"The team is called {renamed.name} now; its old address leads to the new one."
+        return sent_on(said, ".index", campaign=campaign)
 
     return answered(form, "organise/teams/show.html", rename, team=team, others=others)
 

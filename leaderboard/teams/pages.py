@@ -19,7 +19,7 @@ from leaderboard.teams.rules import Role
 from leaderboard.web import charts
 from leaderboard.web.context import actor, now, page_number, read, reading
 from leaderboard.web.exports import Table, columns, exported, table, terms_facts
-from leaderboard.web.forms import Declared, answered, declared, done, filled, form_page
+from leaderboard.web.forms import Declared, answered, declared, done, filled, form_page, sent_on
 from leaderboard.web.sessions import signed_in
 
 blueprint = Blueprint("teams", __name__)
@@ -30,11 +30,6 @@ SettingsForm, AskForm = declared(inputs.TeamChanges), declared(inputs.Asking)
 ONLY_OWNERS = "Only an owner of the team may do this."
 
 
-def _done(words: str, endpoint: str = "teams.show", **where: Any) -> ResponseReturnValue:
-    flash(words)
-    return redirect(url_for(endpoint, **where))
-
-
 @blueprint.route("/account/teams/new", methods=["GET", "POST"])
 @signed_in
 def new() -> ResponseReturnValue:
@@ -42,7 +37,7 @@ def new() -> ResponseReturnValue:
 
     def found_team() -> ResponseReturnValue:
         team = api.make_team(form.checked())
-        return _done(f"{team.name} is there. Invite the others, or submit a run.", team=team.slug)
+        return sent_on(f"{team.name} is there. Invite the others, or submit a run.", "teams.show", team=team.slug)
 
     return answered(form, "teams/new.html", found_team)
 
@@ -64,7 +59,7 @@ def change(team: str) -> ResponseReturnValue:
 
     def save() -> ResponseReturnValue:
         api.change_team(team, form.checked())
-        return _done(f"{settings.name} is changed.", team=team)
+        return sent_on(f"{settings.name} is changed.", "teams.show", team=team)
 
     return answered(form, "teams/change.html", save, settings=settings)
 
@@ -77,14 +72,14 @@ def ask(team: str) -> ResponseReturnValue:
         api.ask_to_join(team, form.checked())
     except (Conflict, InvalidFields) as error:
         return _page(team, form, error)
-    return _done("The owners of the team are asked.", team=team)
+    return sent_on("The owners of the team are asked.", "teams.show", team=team)
 
 
 @blueprint.post("/teams/<team>/requests/back")
 @signed_in
 def take_back(team: str) -> ResponseReturnValue:
     api.take_request_back(team)
-    return _done("Your request is taken back.", "teams.find")  # the team may be there no more for who asked
+    return sent_on("Your request is taken back.", "teams.find")  # the team may be there no more for who asked
 
 
 @blueprint.post("/teams/<team>/requests/<int:asked>/<any(accept, refuse):answer>")
@@ -92,9 +87,9 @@ def take_back(team: str) -> ResponseReturnValue:
 def answer(team: str, asked: int, answer: str) -> ResponseReturnValue:
     if answer == "accept":
         api.accept_request(team, asked)
-        return _done("The request is accepted: who asked is in the team now.", team=team)
+        return sent_on("The request is accepted: who asked is in the team now.", "teams.show", team=team)
     api.refuse_request(team, asked)
-    return _done("The request is refused.", team=team)
+    return sent_on("The request is refused.", "teams.show", team=team)
 
 
 @blueprint.get("/teams/<team>")
@@ -107,8 +102,9 @@ def _page(team: str, form: Declared, error: LeaderboardError | None = None) -> R
         page = reads.team_page(session, actor(), team, now())
         knows = actor().user_id is not None  # a visitor is in no team, and can't ask to be
         invitations = accounts.open_invitations(session, actor(), page.slug, now()) if knows else ()
-        own = reads.find_team(session, team) if knows else None
-        requests = reads.join_requests(session, actor(), own) if own else reads.JoinRequests(None, ())
+        requests = reads.JoinRequests(None, ())
+        if knows:
+            requests = reads.join_requests(session, actor(), reads.find_team(session, team))
     if page.slug != team:  # it was renamed, or became a part of another one
         return redirect(url_for("teams.show", team=page.slug))
     return form_page("teams/show.html", form, error, page=page, invitations=invitations, requests=requests)
@@ -145,12 +141,12 @@ def remove_member(team: str, member: int | None = None) -> ResponseReturnValue:
     try:
         if user_id == actor().user_id:
             api.leave_team(team, confirmed)
-            return _done(f"You have left {page.name}. Its runs and systems stay.", "account.show")
+            return sent_on(f"You have left {page.name}. Its runs and systems stay.", "account.show")
         api.remove_member(team, user_id, confirmed)
     except Unconfirmed:
         flash("Nothing is changed yet: by now nobody else is in the team.", "warning")
         return redirect(request.path)
-    return _done(f"{names[user_id]} is no longer in the team.", team=team)
+    return sent_on(f"{names[user_id]} is no longer in the team.", "teams.show", team=team)
 
 
 @blueprint.post("/teams/<team>/members/<int:member>/role")
@@ -159,14 +155,16 @@ def change_role(team: str, member: int) -> ResponseReturnValue:
     require(read(reads.team_page, team).is_owner or actor().all_powerful, ONLY_OWNERS)
     page = api.change_role(team, member, checked(inputs.NewRole, {"role": request.form.get("role", "")}))
     changed = next(row for row in page.members if row.user_id == member)
-    return _done(f"{changed.name} is {'an' if changed.role is Role.OWNER else 'a'} {changed.role} now.", team=team)
+    return sent_on(
+        f"{changed.name} is {'an' if changed.role is Role.OWNER else 'a'} {changed.role} now.", "teams.show", team=team
+    )
 
 
 @blueprint.get("/join/<token>")
 def invitation(token: str) -> ResponseReturnValue:
     with reading() as session:
         if joined := teams.joined_by(session, actor(), token):
-            return _done(f"You are in {joined.name}.", team=joined.slug)
+            return sent_on(f"You are in {joined.name}.", "teams.show", team=joined.slug)
         team = teams.find_invitation(session, token, now()).team
     return render_template("teams/join.html", team=team, token=token)
 
@@ -175,7 +173,7 @@ def invitation(token: str) -> ResponseReturnValue:
 @signed_in
 def join(token: str) -> ResponseReturnValue:
     team = api.join_team(inputs.Accepting(token=token))
-    return _done(f"You are in {team.name} now.", team=team.slug)
+    return sent_on(f"You are in {team.name} now.", "teams.show", team=team.slug)
 
 
 ADDRESS = "/teams/<team>/<system>"
@@ -202,7 +200,7 @@ COLUMNS = columns(
 def system(team: str, system: str) -> ResponseReturnValue:
     page = read(reads.system, team, system)
     if (page.team_slug, page.slug) != (team, system):  # its team was renamed, or became a part of another one
-        return redirect(_address(page))
+        return redirect(url_for(".system", team=page.team_slug, system=page.slug))
     drawn = [charts.progress_chart(years.page, only=page.id) for years in page.years]
     return render_template("systems/system.html", page=page, drawn=drawn)
 
@@ -232,8 +230,7 @@ def edit(team: str, system: str) -> ResponseReturnValue:
 
     def change() -> ResponseReturnValue:
         api.describe_system(team, system, form.checked())
-        flash("What is said about the system is changed.")
-        return redirect(_address(page))
+        return sent_on("What is said about the system is changed.", ".system", team=page.team_slug, system=page.slug)
 
     return answered(form, "systems/edit.html", change, page=page)
 
@@ -243,8 +240,4 @@ def edit(team: str, system: str) -> ResponseReturnValue:
 def remove_unused(team: str, system: str) -> ResponseReturnValue:
     page = read(reads.system, team, system)
     api.remove_system(team, system)
-    return _done(f"{page.name} is removed.", team=page.team_slug)
-
-
-def _address(page: reads.SystemPage) -> str:
-    return url_for("systems.system", team=page.team_slug, system=page.slug)
+    return sent_on(f"{page.name} is removed.", "teams.show", team=page.team_slug)

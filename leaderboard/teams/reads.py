@@ -25,7 +25,7 @@ from leaderboard.accounts.models import User
 from leaderboard.boards.reads.entries import Column, Paging, disclosures, load_entries, paged
 from leaderboard.boards.reads.ranking import Show, choose, load_candidates, ranks
 from leaderboard.campaigns.models import Campaign, CampaignTeam
-from leaderboard.campaigns.reads import evaluations_of, primary_columns
+from leaderboard.campaigns.reads import evaluations_of, evaluations_where, primary_columns
 from leaderboard.db import exists, missing, snapshot
 from leaderboard.errors import NotFound
 from leaderboard.evaluations.models import Evaluation
@@ -47,7 +47,7 @@ EMPTIED = (
     "wait for an answer end."
 )
 Row = TypeVar("Row", Team, System)
-MEMBERS = sa.select(sa.func.count()).where(Membership.team_id == Team.id).scalar_subquery()
+MEMBERS = sa.select(sa.func.count()).where(Membership.team_id == Team.id).correlate(Team).scalar_subquery()
 
 
 def takes_requests() -> sa.ColumnElement[bool]:
@@ -94,18 +94,7 @@ def is_known_team(session: Session, actor: Actor, team: Team, now: datetime) -> 
     shown = selection.with_current_scoring(sa.select(Submission.evaluation_id)).where(
         Submission.team_id == team.id, on_boards(), Scoring.state == State.SCORED
     )
-    return access.knows_team(session, actor, team, _evaluations(session, shown), now)
-
-
-def _evaluations(session: Session, entered: sa.Select[int], *which: sa.ColumnElement[bool]) -> Sequence[Evaluation]:
-    """Those that a statement gives the ids of, with their campaigns, the newest period first."""
-    return session.scalars(
-        sa.select(Evaluation)
-        .join(Evaluation.campaign)
-        .options(sa.orm.contains_eager(Evaluation.campaign))
-        .where(Evaluation.id.in_(entered), *which)
-        .order_by(Evaluation.period_key.desc(), Evaluation.campaign_id, Evaluation.condition, Evaluation.id)
-    ).all()
+    return access.knows_team(session, actor, team, evaluations_where(session, Evaluation.id.in_(shown)), now)
 
 
 def find_team_let_in(session: Session, actor: Actor, campaign: Campaign, slug: str) -> Team:
@@ -308,7 +297,7 @@ def team_page(session: Session, actor: Actor, slug: str, now: datetime) -> TeamP
 def _places(session: Session, actor: Actor, team: Team, now: datetime) -> dict[int, list[TeamPlace]]:
     """System -> its places on the boards whose names and ranks this reader sees, newest period first."""
     entered = sa.select(Submission.evaluation_id).where(Submission.team_id == team.id)
-    evaluations = _evaluations(session, entered, access.known_evaluations(actor))
+    evaluations = evaluations_where(session, Evaluation.id.in_(entered), access.known_evaluations(actor))
     columns = primary_columns(session, evaluations)
     by = {evaluation_id: {column.name} for evaluation_id, column in columns.items()}
     entries = load_candidates(session, actor, evaluations, now, set().union(*by.values()), by)
@@ -540,7 +529,7 @@ def _pages(
     these campaigns."""
     entered = sa.select(Submission.evaluation_id).where(Submission.system_id == record.id, on_boards())
     conditions: dict[Campaign, set[str]] = {}
-    for evaluation in _evaluations(session, entered, access.known_evaluations(actor)):
+    for evaluation in evaluations_where(session, Evaluation.id.in_(entered), access.known_evaluations(actor)):
         conditions.setdefault(evaluation.campaign, set()).add(evaluation.condition)
     pages: list[ProgressPage] = []
     evaluations: list[Evaluation] = []
@@ -754,8 +743,7 @@ def _elsewhere(session: Session, actor: Actor, systems: Sequence[int], now: date
     ).all()
     elsewhere: dict[int, list[Elsewhere]] = {}
     for system_id, evaluation, runs in rows:
-        campaigns, campaign = elsewhere.setdefault(system_id, []), evaluation.campaign
-        other = snapshot(Elsewhere, campaign)
+        campaigns, other = elsewhere.setdefault(system_id, []), snapshot(Elsewhere, evaluation.campaign)
         is_seen = all(access.may_see(actor, evaluation, sight, now) for sight in (Content.RESULTS, Content.NAMES))
         if runs and is_seen and other not in campaigns:
             campaigns.append(other)

@@ -7,7 +7,7 @@ from datetime import datetime
 from http import HTTPStatus
 from typing import Any, ClassVar
 
-from flask import flash, g, redirect, render_template, request
+from flask import flash, g, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from flask_wtf import FlaskForm
 from pydantic.fields import FieldInfo
@@ -157,6 +157,12 @@ def done(change: Callable[[], object], said: str, address: str, back: str) -> Re
         return redirect(back)
     flash(said)
     return redirect(address)
+
+
+def sent_on(said: str, endpoint: str, **where: Any) -> ResponseReturnValue:
+    """Where a change that is made leads to, with what is said of it."""
+    flash(said)
+    return redirect(url_for(endpoint, **where))
 
 
 def answered(
