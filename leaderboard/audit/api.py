@@ -17,8 +17,8 @@ def _lines(answer: Any, _: Mapping[str, Any]) -> str:
     """Each event in a line, and below it what it changed."""
 
     def of_row(row: Any) -> Iterator[str]:
-        moment = f"{row['at'][:10]} {row['at'][11:19]}" if row["at"] else ""
-        said = f"{moment}  {row['who']}: {row['did']} {row['thing']}" if moment else "can't be read"
+        at = row["at"]
+        said = f"{at[:10]} {at[11:19]}  {row['who']}: {row['did']} {row['thing']}" if at else "can't be read"
         yield f"{row['number']}  {said}"
         for change in row["changes"]:
             yield f"    {change['what']}: {change['before'] or 'nothing'} → {change['after'] or 'nothing'}"

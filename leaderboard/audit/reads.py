@@ -80,9 +80,12 @@ LABELS = {
 }  # fmt: skip
 NUMBERS = {  # fact or column -> the table whose number it holds, where it holds one
     "user": "user",
-    **dict.fromkeys(("team", "team_id"), "team"),
-    **dict.fromkeys(("system", "system_id"), "system"),
-    **dict.fromkeys(("of", "source"), "evaluation"),
+    "team": "team",
+    "team_id": "team",
+    "system": "system",
+    "system_id": "system",
+    "of": "evaluation",
+    "source": "evaluation",
     **dict.fromkeys(("to", "before", "instead", "primary", "primary_submission_id"), "submission"),
     "revision_id": "judgment_revision",
 }

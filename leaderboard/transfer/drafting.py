@@ -7,7 +7,7 @@ with a folder for each period, and tables that say of each run its team and kind
 import csv
 import io
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -88,7 +88,7 @@ def draft_of(tree: Tree, done: Callable[[int], None] = lambda _: None, *, slug: 
     archives = [path for path in tree.files if path.lower().endswith(ARCHIVES) and is_archive_file(tree.files[path])]
     for path in archives:
         tree.unpack(path)
-    files: dict[str, list[str]] = {kind: [] for kind in (RUN, JUDGMENTS, QUERIES, OTHER)}
+    files = defaultdict[str, list[str]](list)
     for path in tree.files:
         if path not in archives:
             files[_kind_of(tree, path)].append(path)

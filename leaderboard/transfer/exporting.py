@@ -186,12 +186,12 @@ def _evaluation(session: Session, evaluation: Evaluation, folder: Path) -> dict[
         "excluded": excluded,
         "field": [_table(entries.FieldEntry, form_field) for form_field in form_fields(evaluation)],
         "agreement": [
-            {"key": stated.key, "title": stated.title, "text": stated.text, "ended": stated.ended_at is not None}
+            _table(entries.AgreementEntry, stated, ended=stated.ended_at is not None)
             for stated in session.scalars(agreements)
         ],
         "file_rules": _table(entries.FileRulesEntry, file_rules(evaluation)),
         "document_list": f"{slug}/documents.txt.gz" if documents is not None else None,
-        "judgments": list(_revisions(session, evaluation, begun, folder)),
+        "judgments": list(_revisions(session, evaluation, queries, begun, folder)),
         "run": list(_runs(session, evaluation)),
     }
 
@@ -210,20 +210,18 @@ def _begun(session: Session, evaluation: Evaluation) -> list[tuple[ScoringSet, d
 
 
 def _revisions(
-    session: Session, evaluation: Evaluation, begun: list[tuple[ScoringSet, datetime]], folder: Path
+    session: Session,
+    evaluation: Evaluation,
+    queries: Iterable[Query],
+    begun: list[tuple[ScoringSet, datetime]],
+    folder: Path,
 ) -> Iterator[dict[str, Any]]:
     """A table for each revision of judgments, and its files."""
     since = {past.revision_id: began for past, began in reversed(begun)}
-    positions = sa.select(Query.external_id, Query.position).where(Query.evaluation_id == evaluation.id)
-    position = dict(session.execute(positions).all())
+    position = {query.external_id: query.position for query in queries}
     own = JudgmentRevision.evaluation_id == evaluation.id, JudgmentRevision.finished_at.is_not(None)
     for revision in session.scalars(sa.select(JudgmentRevision).where(*own).order_by(JudgmentRevision.number)).all():
-        table: dict[str, Any] = {
-            "note": revision.note or None,
-            "source": revision.source,
-            "released": revision.released_at,
-            "since": since.get(revision.id),
-        }
+        table: dict[str, Any] = {"released": revision.released_at, "since": since.get(revision.id)}
         files = zip(JUDGMENT_FILES.items(), COLUMNS.values(), stored_rows(session, revision.id), strict=True)
         for (key, ending), columns, rows in files:
             names = ("query", *(column.key for column in columns))
@@ -232,7 +230,7 @@ def _revisions(
                 table[key] = f"{evaluation.slug}/judgments-{revision.number}{ending}.jsonl"
                 lines = ({"grade": 1, **dict(zip(names, row, strict=True))} for row in ordered)
                 _write_lines(folder / table[key], lines)
-        yield table
+        yield _table(entries.JudgmentsEntry, revision, **table)
 
 
 def _runs(session: Session, evaluation: Evaluation) -> Iterator[dict[str, Any]]:

@@ -329,11 +329,6 @@ class RunEntry(Entry):
     def system_name(self) -> str:
         return self.system or self.name
 
-    def moment(self, closes_at: dt.datetime | None, now: dt.datetime) -> dt.datetime:
-        """When the run came onto boards, as far as anything says it."""
-        moment: dt.datetime = self.scored_at or self.received_at or self.run_at or closes_at or now
-        return moment
-
 
 class ManyEntry(RunEntry):
     """Runs by a pattern of their paths, such as `input.{tag}.gz`, with what holds for all of them."""

@@ -291,10 +291,8 @@ def take_in(campaign: str) -> ResponseReturnValue:
         imported = bring_in(ConfirmForm().text("kept"), campaign, "archive")
     except LeaderboardError as error:
         return _refused(campaign, error)
-    report = imported.report
-    already = f" {counted(report.already, 'run was', 'runs were')} there already." if report.already else ""
-    score = "; workers score what is new" if report.imported else ""
-    flash(f"{counted(report.imported, 'run')} brought in{score}.{already}")
+    runs, already = counted(imported.report.imported, "run"), imported.report.already
+    flash(f"{runs} brought in, {already:,} were there already; workers score what is new.")
     return redirect(url_for("organise.campaign", campaign=imported.campaign))
 
 

@@ -395,8 +395,7 @@ class Worker:
         if busy and not self._switches.is_over(SWITCH_LOOK_SECONDS):
             return False
         with self._database.read() as session:
-            ready = [scoring_set.id for scoring_set in ready_sets(session)]
-        ready = [set_id for set_id in ready if self._failed_switches[set_id].is_over()]
+            ready = [made.id for made in ready_sets(session) if self._failed_switches[made.id].is_over()]
         for set_id in ready:
             try:
                 with self._database.write() as session:

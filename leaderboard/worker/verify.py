@@ -5,6 +5,7 @@ It reads every stored run file and every copy of ranked lists again: whether the
 
 import hashlib
 from collections.abc import Callable, Collection
+from operator import attrgetter
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -23,6 +24,7 @@ from leaderboard.worker.models import Score, Scoring, ScoringSet
 from leaderboard.worker.run_scorer import RunScorer
 
 EITHER = f"the database or {STORE}"
+ENDS = attrgetter("low", "high", "lost_low", "lost_high")  # of intervals
 
 
 def recompute(
@@ -63,10 +65,8 @@ def _compare(
     with database.read() as session:
         where = name_of_row(session, "submission", submission_id)
         lines = lines_of(session, [scoring_id]).get(scoring_id, [])
-        ends = {
-            (row.measure, row.subset.value): (row.low, row.high, row.lost_low, row.lost_high)
-            for row in session.scalars(sa.select(Score).where(Score.scoring_id == scoring_id))
-        }
+        rows = session.scalars(sa.select(Score).where(Score.scoring_id == scoring_id))
+        ends = {(row.measure, row.subset): ENDS(row) for row in rows}
     try:
         scored = run_scorer.score(submission_id, set_id, keep=False)
     except Conflict as error:
@@ -80,8 +80,7 @@ def _compare(
     wrong = ((f"{what}, scored again", stored, expected) for what, stored, expected in differs_now)
     report.add_all(where, wrong, into=EITHER)
     for figure in scored.measures:
-        key = figure.measure, figure.subset.value
-        before, after = ends.get(key), (figure.low, figure.high, figure.lost_low, figure.lost_high)
+        before, after = ends.get((figure.measure, figure.subset)), ENDS(figure)
         of_board = metrics.parse(figure.measure).has_interval  # worked out with the board
         if before is not None and not of_board and differs(after, before):
             what = f"intervals of {figure.measure} over {figure.subset.value} queries, scored again"
