@@ -164,7 +164,7 @@ def _send(client: Client, evaluation: Place, files: Sequence[Path], wait: float,
     for position, file in enumerate(files):
         try:
             with counting_bar(file.stat().st_size, "Sending") as bar:
-                run = client.submit(str(evaluation), file, tell=bar, **fields)
+                run = client.submit(evaluation, file, tell=bar, **fields)
         except errors.LeaderboardError as error:
             statuses.append(_say_refused(file, error))
             status = getattr(error, "http_status", error.status)  # the server's, or what it would be

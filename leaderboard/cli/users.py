@@ -214,9 +214,9 @@ def list_them(every: bool) -> None:
     with reading() as session:
         mails = outbox.list_mails(session, present(), every=every)
     rows = [
-        (str(row.id), row.kind.value, row.to or "–", f"{row.created_at:%Y-%m-%d %H:%M}", row.state, row.failure)
+        (row.id, row.kind, row.to or "–", f"{row.created_at:%Y-%m-%d %H:%M}", row.state, row.failure)
         for row in mails
-        if every or row.waits
+        if every or row.state == "waits"
     ]
     print_table(("mail", "kind", "to", "since", "state", "last try"), rows, "no mail waits")
     if len(rows) < len(mails):

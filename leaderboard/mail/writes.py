@@ -219,7 +219,9 @@ def remind(session: Session, days: int, now: datetime) -> None:
 
 @frozen
 class ListedMail:
-    """to: an address; empty where nobody is sent the mail. state: waits, sent, given up, too late or to nobody."""
+    """to: an address; empty where nobody is sent the mail. state: waits (it is sent as soon as there is a mail
+    server that takes it), sent, given up, too late or to nobody.
+    """
 
     id: int
     kind: MailKind
@@ -227,11 +229,6 @@ class ListedMail:
     created_at: datetime
     state: str
     failure: str
-
-    @property
-    def waits(self) -> bool:
-        """Whether it will be sent as soon as there is a mail server that takes it."""
-        return self.state == "waits"
 
 
 def list_mails(session: Session, now: datetime, *, every: bool = False) -> list[ListedMail]:

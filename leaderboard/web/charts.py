@@ -87,11 +87,6 @@ def draw(spec: Callable[[int], Spec], alt: str, sentence: str) -> Chart:
     return Chart(wide, narrow, sentence)
 
 
-def shortened(name: str, characters: int) -> str:
-    """The name in at most so many characters, with an ellipsis where its end is missing."""
-    return name if len(name) <= characters else f"{name[: characters - 1].rstrip()}…"
-
-
 @lru_cache(maxsize=KEPT)
 def _svg(spec: str, alt: str) -> str:
     """One image with one description, in the page's colours; each mark says on hover what it is."""
@@ -183,9 +178,8 @@ def _differences_chart(rows: Sequence[Difference], what: str, other: str, findin
 def _finding(rows: Sequence[Difference], column: Column, other: str) -> str:
     above = sum(difference > 0 for _, difference in rows)
     below = sum(difference < 0 for _, difference in rows)
-    level = len(rows) - above - below
-    words = f"Above {other} on {above} of {counted(len(rows), 'query')}"
-    words += f", below on {below}" + (f", level on {level}" if level else "")
+    words = f"Above {other} on {above} of {counted(len(rows), 'query')}, below on {below}"
+    words += f", level on {len(rows) - above - below}"
     (best, gain), (worst, loss) = rows[0], rows[-1]
     if gain > 0:
         words += f"; most above on {best} (+{plain_figure(gain, column.unit)})"
@@ -405,8 +399,11 @@ def _labels(
     for (row, line), height in zip(named, heights, strict=True):
         period = line.points[-1].period
         ending = "" if period is page.periods[-1] else f", to {period.name}"
-        text = shortened(line.called, characters - len(ending)) + ending
-        labels.append({**row, "label": height, "from": row["aside"] + 8, "text": text, "says": line.called + ending})
+        room = characters - len(ending)
+        text = line.called if len(line.called) <= room else f"{line.called[: room - 1].rstrip()}…"
+        labels.append(
+            {**row, "label": height, "from": row["aside"] + 8, "text": text + ending, "says": line.called + ending}
+        )
     return labels
 
 

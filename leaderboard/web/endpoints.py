@@ -472,15 +472,17 @@ def _with_files(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _parameters(endpoint: Endpoint, schema_of: Mapping[Any, dict[str, Any]]) -> list[dict[str, Any]]:
-    schemas = {
+    places = {
         part["name"]: ROW_NUMBER
         if part["converter"] == "int"
         else {**schema_of[endpoint.places[part["name"]]], "minLength": 1}
         for part in PART.finditer(endpoint.address)
     }
-    return [{"name": name, "in": "path", "required": True, "schema": schema} for name, schema in schemas.items()] + [
-        {"name": name, "in": "query", "required": False, "schema": schema_of[kind]}
-        for name, kind in endpoint.arguments.items()
+    arguments = {name: schema_of[kind] for name, kind in endpoint.arguments.items()}
+    return [
+        {"name": name, "in": where, "required": where == "path", "schema": schema}
+        for where, schemas in (("path", places), ("query", arguments))
+        for name, schema in schemas.items()
     ]
 
 

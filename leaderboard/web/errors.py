@@ -32,6 +32,7 @@ WORDS = {
     500: ("Something went wrong here", "It is our fault and in the log. Try again; tell the organisers if it stays."),
     503: ("Not available at the moment", "A part that is needed does not answer. Try again in a minute."),
 }
+STALE_FORM = "This form belongs to a session that has ended. Open the page again and repeat it."
 ABOUT_THE_FORM = (400, 408, 413)
 API = "/api/v"  # the beginning of the addresses that programs ask; they get errors as problem+json
 
@@ -42,7 +43,7 @@ RETRY_SECONDS: dict[int, int] = {503: 30, 429: 60}
 def init_app(app: Flask) -> None:
     """Answers every error with a page, or with the same words as text or JSON where a file was asked for."""
     app.register_error_handler(LeaderboardError, _refusal)
-    app.register_error_handler(CSRFError, _stale_form)
+    app.register_error_handler(CSRFError, lambda _: page(400, STALE_FORM))
     app.register_error_handler(HTTPException, _http)
     app.register_error_handler(500, _fault)
     app.after_request(_say_when_to_retry)
@@ -101,10 +102,6 @@ def _say_when_to_retry(response: Response) -> Response:
     if seconds := g.get("retry_seconds") or RETRY_SECONDS.get(response.status_code):
         response.headers.setdefault("Retry-After", str(seconds))
     return response
-
-
-def _stale_form(_: CSRFError) -> ResponseReturnValue:
-    return page(400, "This form belongs to a session that has ended. Open the page again and repeat it.")
 
 
 def _http(error: HTTPException) -> ResponseReturnValue:

@@ -97,7 +97,7 @@ def figure(value: float | None, unit: str = "") -> Markup:
 
 def over(figure: Figure) -> str:
     """How many queries the figure is a mean of: `4 queries`; `at most 4 queries` where its reader may not know more."""
-    return f"{'at most ' if figure.at_most else ''}{counted(figure.count, 'query', 'queries')}"
+    return f"{'at most ' if figure.at_most else ''}{counted(figure.count, 'query')}"
 
 
 def _time(in_words: Callable[[dt.datetime], str], value: dt.datetime | None) -> Markup:
@@ -186,9 +186,6 @@ def prior(value: float) -> str:
     return f"1/{whole:,}" if whole > 1 and abs(inverse - whole) < 1e-6 * whole else number(value)
 
 
-WIDTH = 100.0  # of the drawing, in its own units
-
-
 @frozen
 class Scale:
     """The scale of one column, from `lowest` to `highest`; zero is always on it, since a bar starts there."""
@@ -200,7 +197,7 @@ class Scale:
         """Where a value lies on the scale, from 0 to 100."""
         span = self.highest - self.lowest
         inside = min(max(value, self.lowest), self.highest)
-        return round(WIDTH * (inside - self.lowest) / span, 2) if span > 0 else 0.0
+        return round(100 * (inside - self.lowest) / span, 2) if span > 0 else 0.0
 
 
 def scale_of(values: Iterable[float | None]) -> Scale:
