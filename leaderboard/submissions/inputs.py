@@ -12,6 +12,7 @@ from leaderboard.texts import LONGEST_REASON
 
 LONGEST_LABEL = 80  # characters
 LONGEST_NOTES = 4000
+Reason = Annotated[str, text_of(LONGEST_REASON)]
 
 
 class Choice(Inputs):
@@ -23,7 +24,7 @@ class Choice(Inputs):
 class Withdrawal(Inputs):
     """Why a run is withdrawn."""
 
-    because: Annotated[str, text_of(LONGEST_REASON)] = setting("Reason", "Whoever sees the run reads it.", default="")
+    because: Reason = setting("Reason", "Whoever sees the run reads it.", default="")
     confirm: Confirm = False
 
 
@@ -38,7 +39,7 @@ class TakenOff(Inputs):
         "Leave its place empty", "Else another run of the system takes it.", default=True,
         shown=Shown("--leave-empty/--fill"),
     )  # fmt: skip
-    because: Annotated[str, text_of(LONGEST_REASON)] = setting("Reason", "Its team reads it.", shown=Shown(lines=2))
+    because: Reason = setting("Reason", "Its team reads it.", shown=Shown(lines=2))
     confirm: Confirm = False
 
 
@@ -95,11 +96,11 @@ class PastRun(RunSettings):
     chosen_at: Past | None = None
     late: bool = False
     withdrawn_at: Past | None = None
-    withdrawn_because: Annotated[str, text_of(LONGEST_REASON)] = ""
+    withdrawn_because: Reason = ""
     holds_place: bool = False
     ruling: Ruling | None = None
     ruled_at: Past | None = None
-    ruled_because: Annotated[str, text_of(LONGEST_REASON)] = ""
+    ruled_because: Reason = ""
     answers: dict[str, Any] = {}  # noqa: RUF012  # pydantic copies it
     said: dict[str, Any] = {}  # noqa: RUF012  # the same
 

@@ -11,7 +11,7 @@ from leaderboard.errors import Conflict, InvalidFields
 from leaderboard.numbers import counted
 from leaderboard.submissions import api
 from leaderboard.submissions.inputs import TakenOff
-from leaderboard.submissions.reads import status as submission_status
+from leaderboard.submissions.reads.status import FILTERS, SubmissionRow, may_replace, status, submissions
 from leaderboard.submissions.rules import SHOWN_STATES, SystemKind
 from leaderboard.web.context import page_number, read
 from leaderboard.web.exports import Cell, Table, columns, exported, table
@@ -37,22 +37,19 @@ TakeOffForm = declared(TakenOff)
 @blueprint.get(OF_EVALUATION)
 @organised
 def of_evaluation(campaign: str, evaluation: str | None) -> ResponseReturnValue:
-    page = read(
-        submission_status.submissions, campaign, evaluation, asked=submission_status.FILTERS, page=page_number()
-    )
-    kinds = [kind.value for kind in SystemKind]
-    return render_template("organise/submissions/list.html", page=page, states=SHOWN_STATES, kinds=kinds)
+    page = read(submissions, campaign, evaluation, asked=FILTERS, page=page_number())
+    return render_template("organise/submissions/list.html", page=page, states=SHOWN_STATES, kinds=SystemKind)
 
 
 @exported(blueprint, OF_EVALUATION)
 def of_evaluation_file(campaign: str, evaluation: str | None) -> Table:
-    page = read(submission_status.submissions, campaign, evaluation, asked=submission_status.FILTERS, page=None)
+    page = read(submissions, campaign, evaluation, asked=FILTERS, page=None)
     name = f"{campaign}-{evaluation}-submissions" if evaluation else f"{campaign}-submissions"
     answers = {f"answer {key}": partial(_answer, key) for key in page.fields}
     return table(name, {**COLUMNS, **answers}, page.rows, {"campaign": campaign, "evaluation": evaluation})
 
 
-def _answer(key: str, row: submission_status.SubmissionRow) -> Cell:
+def _answer(key: str, row: SubmissionRow) -> Cell:
     return row.answers.get(key)
 
 
@@ -91,8 +88,8 @@ blueprint.add_url_rule(f"{ONE}/file", "fetch", organised(api.fetch_run))
 
 def _show(campaign: str, evaluation: str, submission: int, form: Form, error: Any = None) -> ResponseReturnValue:
     row = api.organised_submission(campaign, evaluation, submission)
-    run = read(submission_status.status, submission)
-    others = read(submission_status.may_replace, campaign, evaluation, submission)
+    run = read(status, submission)
+    others = read(may_replace, campaign, evaluation, submission)
     return form_page("organise/submissions/show.html", form, error, row=row, run=run, others=others)
 
 

@@ -44,8 +44,8 @@ from leaderboard.store import Received
 from leaderboard.submissions import rules
 from leaderboard.submissions.inputs import RunSettings, RunWords
 from leaderboard.submissions.models import Submission
-from leaderboard.submissions.reads import form as forms
 from leaderboard.submissions.reads import selection
+from leaderboard.submissions.reads.form import Submitting, checking, completed, expected_of, submitting
 from leaderboard.submissions.reads.status import SubmissionStatus, sent_under, status
 from leaderboard.submissions.writes import submissions
 from leaderboard.teams.models import System, Team
@@ -171,7 +171,7 @@ class Intake:
     def _check(self, sent: SentRun, upload: Received, arrived: Path | None) -> None:
         with reading() as session:
             evaluation = session.get_one(Evaluation, self.evaluation_id)
-            expected = forms.expected_of(session, actor(), evaluation, now(), to_submit=True)
+            expected = expected_of(session, actor(), evaluation, now(), to_submit=True)
         text, whole, refused = b"", True, None
         with nullcontext(arrived) if arrived else store().run_file(upload.sha256) as path:
             self.header = run_metadata(path, upload.filename)
@@ -209,7 +209,7 @@ def check_looked(
     with AT_ONCE:
         checked, run = rules.check_run(looked, expected, threshold=threshold, everything=everything)
         with reading() as session:
-            return forms.completed(session, actor(), checked, run, looked.text_sha256, teams, now())
+            return completed(session, actor(), checked, run, looked.text_sha256, teams, now())
 
 
 LONGEST_STEM = 60  # characters of a received file's name that a fetched one keeps
@@ -250,7 +250,7 @@ class SubmitForm(Form):
     kept = HiddenField()
 
     @classmethod
-    def on(cls, page: forms.Submitting, given: Fields | None = None) -> "SubmitForm":
+    def on(cls, page: Submitting, given: Fields | None = None) -> "SubmitForm":
         """The form with what this reader may choose, and what the organisers ask."""
         asked = {form_name(field.key): asked_field(field) for field in page.fields}
         ticks = {  # whose value says which version was read
@@ -308,9 +308,7 @@ class SubmitForm(Form):
         own = {name: field.data for name, field in self._fields.items() if name in RunSettings.model_fields}
         return checked_partly(RunSettings, own)
 
-    def sent(
-        self, session: Session, page: forms.Submitting, upload: Received | None, said: Mapping[str, str]
-    ) -> SentRun:
+    def sent(self, session: Session, page: Submitting, upload: Received | None, said: Mapping[str, str]) -> SentRun:
         """What the form says of the run. said: what its metadata says.
 
         Raises InvalidFields.
@@ -355,14 +353,14 @@ def asked_field(asked: FormField) -> Field:
 @submitting_blueprint.get("/campaigns/<campaign>/<evaluation>/submit")
 @signed_in
 def new(campaign: str, evaluation: str) -> ResponseReturnValue:
-    page = read(forms.submitting, campaign, evaluation)
+    page = read(submitting, campaign, evaluation)
     return _page(SubmitForm.on(page), page=page)
 
 
 @submitting_blueprint.post("/campaigns/<campaign>/<evaluation>/submit")
 @signed_in
 def send(campaign: str, evaluation: str) -> ResponseReturnValue:
-    page = read(forms.submitting, campaign, evaluation)
+    page = read(submitting, campaign, evaluation)
     refused = _refusal(page)
     # In the grace a file that came in time may still be confirmed; else nothing of the form is read.
     if refused is not None and not (page.evaluation.phase == "closing" and page.teams_with_quota):
@@ -390,7 +388,7 @@ def send(campaign: str, evaluation: str) -> ResponseReturnValue:
 csrf.exempt(send)  # uploads.receive checks the token itself, before it keeps a byte of the file
 
 
-def _take_in(page: forms.Submitting, posted: Posted, intake: Intake) -> ResponseReturnValue:
+def _take_in(page: Submitting, posted: Posted, intake: Intake) -> ResponseReturnValue:
     form = SubmitForm.on(page, posted.fields)
     if posted.refusal is not None and not isinstance(posted.refusal, errors.InvalidFields):
         return _page(form, posted.refusal, page=page)
@@ -416,7 +414,7 @@ def _take_in(page: forms.Submitting, posted: Posted, intake: Intake) -> Response
 
 
 def _refused(
-    page: forms.Submitting,
+    page: Submitting,
     form: SubmitForm,
     error: errors.LeaderboardError,
     wrong: dict[str, list[str]],
@@ -441,7 +439,7 @@ def _refused(
 _page = partial(form_page, "submit/new.html", upload=None, found=None)
 
 
-def _refusal(page: forms.Submitting) -> errors.LeaderboardError | None:
+def _refusal(page: Submitting) -> errors.LeaderboardError | None:
     """Why this reader can submit nothing here now, whatever the form holds."""
     if page.closed is not None:
         return errors.Conflict(page.closed)
@@ -483,7 +481,7 @@ class CheckForm(Form):
 @checking_blueprint.post("/campaigns/<campaign>/<evaluation>/check")
 @signed_in
 def check(campaign: str, evaluation: str) -> ResponseReturnValue:
-    page, is_sent = read(forms.checking, campaign, evaluation), request.method == "POST"
+    page, is_sent = read(checking, campaign, evaluation), request.method == "POST"
     fields, looked = uploads.look("run", rules.CHECKED_BYTES) if is_sent else (None, None)
     form = CheckForm(formdata=fields)
     if not page.expected.returned_by:

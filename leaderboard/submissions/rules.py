@@ -35,8 +35,7 @@ from leaderboard.metrics.segments import Bools, Floats, Ints
 from leaderboard.moments import day_in_words, moment_in_words
 from leaderboard.numbers import counted, first_of, natural, written
 from leaderboard.scoring import returned
-from leaderboard.statistics import competition_ranks, is_ahead
-from leaderboard.statistics.ranks import opens_place, worst_last
+from leaderboard.statistics.ranks import competition_ranks, is_ahead, opens_place, worst_last
 
 
 class State(StrEnum):
@@ -517,8 +516,7 @@ class Checked:
         remarks = []
         without_use = self.decisions or (self.expected.evaluation_id and not self.expected.returned_by)
         if self.threshold is not None and without_use:
-            why = "the file holds decisions" if self.decisions else "no measure here counts what was returned"
-            remarks.append(f"θ plays no part: {why}.")
+            remarks.append("θ plays no part: the file holds decisions, or no measure here counts what was returned.")
         if len(self.tags) > 1:
             remarks.append(
                 f"Its lines have different run tags, such as {', '.join(map(shown, self.tags))}: is it one run?"
@@ -564,7 +562,7 @@ class Checked:
             lines.append(f"it says of itself: {', '.join(f'{key}: {text}' for key, text in self.said.items())}")
         if self.is_sound:
             lines.append("nothing in the file speaks against submitting it")
-        return (*lines, self.moment) if self.moment else tuple(lines)
+        return tuple(filter(None, [*lines, self.moment]))
 
 
 @frozen

@@ -9,7 +9,6 @@ import threading
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
-from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -28,13 +27,14 @@ from leaderboard.scoring import ranked_lines
 from leaderboard.submissions import rules as submission_rules
 from leaderboard.submissions.models import Arrival, Participation, PersonalUse, Submission
 from leaderboard.submissions.reads.selection import scored_runs
+from leaderboard.submissions.rules import Checked, Expected, Quota, RunChoice
 from leaderboard.teams.models import Membership, System, Team
 from leaderboard.worker.reads import current_set
 
 
 def quotas_of(
     session: Session, evaluation: Evaluation, team_ids: Sequence[int], user_id: int | None, now: datetime
-) -> tuple[dict[int, submission_rules.Quota], submission_rules.Quota]:
+) -> tuple[dict[int, Quota], Quota]:
     """What each team has used of the evaluation's quotas, and one person over all of their teams.
 
     user_id  None: the command line, which is no person: nothing bounds it, and files that arrive, or are not checked
@@ -53,7 +53,7 @@ def _quotas(
     *,
     pending: bool,
     of_person: bool = False,
-) -> dict[int, submission_rules.Quota]:
+) -> dict[int, Quota]:
     """pending: files that arrive, or are not checked yet, count too. They are looked up first: one that takes its
     next step meanwhile is counted twice then, never missed.
     """
@@ -74,7 +74,7 @@ def _quotas(
     for number in ids:
         row = rows.get(number) or table(day=today, used=0, used_today=0, rejected_today=0)
         is_of_today = row.day == today
-        quotas[number] = submission_rules.Quota(
+        quotas[number] = Quota(
             daily=evaluation.daily_quota,
             used_today=row.used_today * is_of_today,
             total=evaluation.total_quota,
@@ -97,7 +97,7 @@ class Checking:
     """The page of a check. rules_in_words: what the organisers ask of the file, a sentence each."""
 
     evaluation: reads.EvaluationHeading
-    expected: submission_rules.Expected
+    expected: Expected
     rules_in_words: tuple[str, ...]
 
 
@@ -130,7 +130,7 @@ def checking(session: Session, actor: Actor, campaign_slug: str, slug: str, now:
 
 def expected_of(
     session: Session, actor: Actor, evaluation: Evaluation, now: datetime, *, to_submit: bool = False
-) -> submission_rules.Expected:
+) -> Expected:
     """What the evaluation expects of a run, as far as `actor` may know.
 
     to_submit  hold the run against all its queries, hidden ones too, as the worker will: only where a run is submitted,
@@ -145,7 +145,7 @@ def expected_of(
     if to_submit or seen is Subset.ALL:  # as long as there are none, that says nothing of any run
         allowed = frozenset(session.scalars(sa.select(Query.external_id).where(own))) or None
     refused = "" if to_submit else _refused_now(session, actor, evaluation, now)
-    return submission_rules.Expected(
+    return Expected(
         evaluation_id=evaluation.id,
         queries=tuple(name for name, _, excluded in queries if not excluded),
         excluded=tuple(name for name, _, excluded in queries if excluded),
@@ -174,12 +174,12 @@ def _refused_now(session: Session, actor: Actor, evaluation: Evaluation, now: da
 def completed(
     session: Session,
     actor: Actor,
-    checked: submission_rules.Checked,
+    checked: Checked,
     run: Run | None,
     text_sha256: str,
     teams: Collection[int],
     now: datetime,
-) -> submission_rules.Checked:
+) -> Checked:
     """The check with what is on record: what is judged, and whether it was sent before.
 
     teams  whose submissions are looked through for the same text
@@ -237,7 +237,7 @@ class TeamSubmitting:
     slug: str
     name: str
     systems: tuple[OwnSystem, ...]
-    quota: submission_rules.Quota
+    quota: Quota
     primary: str
 
 
@@ -267,10 +267,10 @@ class Submitting:
     """
 
     evaluation: reads.EvaluationHeading
-    run_choice: submission_rules.RunChoice
+    run_choice: RunChoice
     closed: str | None
     teams: tuple[TeamSubmitting, ...]
-    personal: submission_rules.Quota
+    personal: Quota
     fields: tuple[FormField, ...]
     from_metadata: tuple[FormField, ...]
     agreements: tuple[AskedAgreement, ...]
@@ -339,9 +339,9 @@ def _agreements(session: Session, actor: Actor, evaluation: Evaluation) -> tuple
 def _systems(session: Session, evaluation: Evaluation, team_ids: list[int]) -> dict[int, tuple[OwnSystem, ...]]:
     """The systems of each team that its members may submit runs of."""
     choice = evaluation.campaign.run_choice
-    is_chosen = choice is submission_rules.RunChoice.PRIMARY
+    is_chosen = choice is RunChoice.PRIMARY
     of_teams = Submission.evaluation_id == evaluation.id, Submission.team_id.in_(team_ids), ~Submission.late
-    runs = chain.from_iterable(scored_runs(session, *of_teams).values()) if is_chosen else ()
+    runs = [run for own in scored_runs(session, *of_teams).values() for run in own] if is_chosen else []
     standing = {run.system_id: run for run in submission_rules.selected_runs(runs, choice, lambda _: None, "none")}
     systems: dict[int, tuple[OwnSystem, ...]] = {}
     for system in session.scalars(

@@ -15,8 +15,7 @@ from leaderboard.boards.models import Board, Standing
 from leaderboard.boards.reads.entries import Disclosure, Figure
 from leaderboard.evaluations.rules import Subset
 from leaderboard.frozen import frozen
-from leaderboard.metrics import Floats
-from leaderboard.metrics.segments import Bools, Ints
+from leaderboard.metrics.segments import Bools, Floats, Ints
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.reads.selection import has_its_place, on_boards
 from leaderboard.submissions.rules import State, SystemKind

@@ -17,6 +17,7 @@ from leaderboard.boards.models import Standing
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.submissions import rules
 from leaderboard.submissions.models import Participation, Submission
+from leaderboard.submissions.rules import RunChoice, ScoredRun, SetState, State
 from leaderboard.teams.models import System
 from leaderboard.worker.models import Scoring, ScoringSet
 from leaderboard.worker.reads import IS_CURRENT
@@ -24,7 +25,7 @@ from leaderboard.worker.reads import IS_CURRENT
 Columns = TypeVarTuple("Columns")
 
 # Condition on scorings and their sets: whose figures boards show, or will, or showed where an import comes from.
-IS_WANTED = sa.or_(ScoringSet.state != rules.SetState.SUPERSEDED, Scoring.of_the_past)
+IS_WANTED = sa.or_(ScoringSet.state != SetState.SUPERSEDED, Scoring.of_the_past)
 
 # Condition on participations and submissions: of the run's team in its evaluation.
 ITS_TEAMS_PART = sa.and_(
@@ -43,11 +44,11 @@ def lost_in() -> sa.Select[Scoring]:
     shown, current = sa.orm.aliased(Scoring), sa.orm.aliased(ScoringSet)
     other, entered = sa.orm.aliased(Scoring), sa.orm.aliased(Submission)
     balance = (  # scored runs, less those with a damaged file
-        sa.select(sa.func.coalesce(sa.func.sum(sa.case((other.state == rules.State.SCORED, 1), else_=-1)), 0))
+        sa.select(sa.func.coalesce(sa.func.sum(sa.case((other.state == State.SCORED, 1), else_=-1)), 0))
         .join(entered, entered.id == other.submission_id)
         .where(
             other.scoring_set_id == Scoring.scoring_set_id,
-            sa.or_(other.state == rules.State.SCORED, sa.and_(other.state == rules.State.FAILED, other.damaged)),
+            sa.or_(other.state == State.SCORED, sa.and_(other.state == State.FAILED, other.damaged)),
             on_boards(entered),
         )
         .correlate(Scoring)
@@ -58,7 +59,7 @@ def lost_in() -> sa.Select[Scoring]:
         .join(current, current.id == shown.scoring_set_id)
         .where(
             shown.submission_id == Scoring.submission_id,
-            shown.state == rules.State.SCORED,
+            shown.state == State.SCORED,
             current.state.in_(rules.STANDING),
             current.source == ScoringSet.source,
         )
@@ -70,7 +71,7 @@ def lost_in() -> sa.Select[Scoring]:
         .join(Submission)
         .where(
             Scoring.scoring_set_id == ScoringSet.id,
-            Scoring.state == rules.State.FAILED,
+            Scoring.state == State.FAILED,
             sa.or_(~Scoring.damaged, balance < 0),
             on_boards(),
             has_figures,
@@ -81,9 +82,7 @@ def lost_in() -> sa.Select[Scoring]:
 
 def with_current_scoring(statement: sa.Select[*Columns]) -> sa.Select[*Columns]:
     """A statement on submissions, joined to the scoring of each in its evaluation's current set; NULL without one."""
-    is_current = sa.and_(
-        ScoringSet.evaluation_id == Submission.evaluation_id, ScoringSet.state == rules.SetState.CURRENT
-    )
+    is_current = sa.and_(ScoringSet.evaluation_id == Submission.evaluation_id, ScoringSet.state == SetState.CURRENT)
     is_its = sa.and_(Scoring.submission_id == Submission.id, Scoring.scoring_set_id == ScoringSet.id)
     return statement.outerjoin(ScoringSet, is_current).outerjoin(Scoring, is_its)
 
@@ -93,7 +92,7 @@ def with_current_scoring(statement: sa.Select[*Columns]) -> sa.Select[*Columns]:
 SHOWN_STATE: sa.ColumnElement[str] = sa.case(
     (Submission.withdrawn_at.is_not(None), sa.literal_column(f"'{rules.WITHDRAWN}'")),
     (Submission.ruling.is_not(None), sa.cast(Submission.ruling, sa.String)),
-    else_=sa.func.coalesce(sa.cast(Scoring.state, sa.String), sa.literal_column(f"'{rules.State.QUEUED}'")),
+    else_=sa.func.coalesce(sa.cast(Scoring.state, sa.String), sa.literal_column(f"'{State.QUEUED}'")),
 )
 
 
@@ -110,7 +109,7 @@ def on_boards(submission: Any = Submission, at: Any = None) -> sa.ColumnElement[
 
 def has_its_place(scoring: Any = Scoring, submission: Any = Submission, at: Any = None) -> sa.ColumnElement[bool]:
     """Condition on scorings and their submissions: scored, and on boards or keeping its place. at: as `on_boards`."""
-    return sa.and_(scoring.state == rules.State.SCORED, sa.or_(on_boards(submission, at), submission.holds_place))
+    return sa.and_(scoring.state == State.SCORED, sa.or_(on_boards(submission, at), submission.holds_place))
 
 
 def select_scored_runs(
@@ -158,15 +157,15 @@ def select_scored_runs(
 
 def scored_runs(
     session: Session, *which: sa.ColumnElement[bool], of_sets: sa.ColumnElement[bool] = IS_CURRENT
-) -> dict[int, list[rules.ScoredRun]]:
+) -> dict[int, list[ScoredRun]]:
     """The runs of `select_scored_runs` by the id of their scoring set, in the order of their scorings.
 
     which  conditions on ScoringSet, Submission, System or Scoring
     """
-    runs: dict[int, list[rules.ScoredRun]] = {}
+    runs: dict[int, list[ScoredRun]] = {}
     statement = select_scored_runs(Scoring.scoring_set_id, of_sets=of_sets).where(*which).order_by(Scoring.id)
     for *run, scoring_set_id in session.execute(statement):
-        runs.setdefault(scoring_set_id, []).append(rules.ScoredRun(*run))
+        runs.setdefault(scoring_set_id, []).append(ScoredRun(*run))
     return runs
 
 
@@ -179,7 +178,7 @@ def select_refusal(session: Session, actor: Actor, run: Submission, now: datetim
     holders = holders_against(session, run)
     if refused := _choice_refusal(actor, evaluation, run, holders, now):
         return refused
-    if evaluation.campaign.run_choice is rules.RunChoice.PRIMARY and _stays_selected(session, run):
+    if evaluation.campaign.run_choice is RunChoice.PRIMARY and _stays_selected(session, run):
         return "This run stands for its system already."
     system, freed = session.get_one(System, run.system_id), [holder.id for holder in holders]
     return system_refusal(session, evaluation, system, run.late, chosen=run.id, freed=freed)
@@ -214,7 +213,7 @@ def system_refusal(
     freed   runs off the boards that would hold their places no longer
     """
     choice = evaluation.campaign.run_choice
-    if choice is not rules.RunChoice.PRIMARY:
+    if choice is not RunChoice.PRIMARY:
         return f"In this campaign the {choice.value} run of each system stands for it."
     primary = primary_run(session, *of_team(system.team_id, evaluation.id), Submission.id.not_in(freed))
     if late or primary is None or primary.system_id != system.id or primary.id == chosen:  # no late run is primary
@@ -250,7 +249,7 @@ def holders_against(session: Session, run: Submission, *, primary: bool = False)
     return session.scalars(holders).all()
 
 
-def contenders(session: Session, run: Submission) -> list[rules.ScoredRun]:
+def contenders(session: Session, run: Submission) -> list[ScoredRun]:
     """The scored runs of the run's system, in time as it is or late as it is, of which one stands on the boards."""
     return [scored for of_set in scored_runs(session, *_of_its_place(run)).values() for scored in of_set]
 
@@ -260,9 +259,9 @@ def _of_its_place(run: Submission) -> tuple[sa.ColumnElement[bool], ...]:
     return *of_system, Submission.late == run.late
 
 
-def selected_by_order(runs: Sequence[rules.ScoredRun]) -> rules.ScoredRun | None:
+def selected_by_order(runs: Sequence[ScoredRun]) -> ScoredRun | None:
     """The one of a system's runs that stands by the order of its runs alone; None of none."""
-    return rules.selected_run(runs, rules.RunChoice.PRIMARY, lambda _: None, "none") if runs else None
+    return rules.selected_run(runs, RunChoice.PRIMARY, lambda _: None, "none") if runs else None
 
 
 def standing_names(session: Session, run: Submission) -> dict[str, str]:
@@ -270,7 +269,7 @@ def standing_names(session: Session, run: Submission) -> dict[str, str]:
     stands for its system."""
     primary = primary_run(session, *of_team(run.team_id, run.evaluation_id))
     names = {"The team's primary run": primary.name if primary else "none"}
-    if run.evaluation.campaign.run_choice is rules.RunChoice.PRIMARY:
+    if run.evaluation.campaign.run_choice is RunChoice.PRIMARY:
         stands = selected_by_order(contenders(session, run))
         shown = stands is not None and not stands.off_board and session.get_one(Submission, stands.submission_id)
         names[f"The run that stands for {run.system.name}"] = shown.name if shown else "none"

@@ -23,6 +23,7 @@ from leaderboard.evaluations import reads as headings
 from leaderboard.evaluations import rules
 from leaderboard.evaluations.models import Acceptance, Agreement, Evaluation
 from leaderboard.evaluations.reads import form_fields, organised_campaign, organised_evaluation
+from leaderboard.evaluations.rules import Answer, FormField, ShownTo, Subset
 from leaderboard.frozen import frozen
 from leaderboard.submissions.models import Participation, Submission
 from leaderboard.submissions.reads import selection
@@ -40,7 +41,7 @@ class ShownAnswer:
 
     label: str
     text: str
-    shown_to: rules.ShownTo
+    shown_to: ShownTo
 
 
 @frozen
@@ -58,7 +59,7 @@ class AcceptedAgreement:
 class AnswerFilter:
     """A field that a board can be filtered by, and the answers of its runs, most frequent first, each with how many."""
 
-    field: rules.FormField
+    field: FormField
     values: tuple[tuple[str, int], ...]
 
 
@@ -72,25 +73,21 @@ class BoardAnswers:
     chosen    the field's key and the answer that the reader filters by; None without a filter
     """
 
-    columns: tuple[rules.FormField, ...] = ()
+    columns: tuple[FormField, ...] = ()
     filters: tuple[AnswerFilter, ...] = ()
-    of_run: Mapping[int, Mapping[rules.FormField, rules.Answer]] | None = None
+    of_run: Mapping[int, Mapping[FormField, Answer]] | None = None
     chosen: tuple[str, str] | None = None
 
-    def of(self, submission_id: int) -> Mapping[rules.FormField, rules.Answer]:
+    def of(self, submission_id: int) -> Mapping[FormField, Answer]:
         return (self.of_run or {}).get(submission_id, {})
 
     def has(self, submission_id: int) -> bool:
         """Whether a run passes the filter."""
-        if self.chosen is None:
-            return True
-        key, text = self.chosen
-        return any(
-            field.key == key and rules.in_words(answer) == text for field, answer in self.of(submission_id).items()
-        )
+        said = ((field.key, rules.in_words(answer)) for field, answer in self.of(submission_id).items())
+        return self.chosen is None or self.chosen in said
 
 
-def answers_of_run(run: Submission, scoring: Scoring | None) -> dict[rules.FormField, rules.Answer]:
+def answers_of_run(run: Submission, scoring: Scoring | None) -> dict[FormField, Answer]:
     """All answers of a run, whoever may see them."""
     return rules.answers_of(form_fields(run.evaluation), run.answers, _said_of(run, scoring))
 
@@ -122,14 +119,12 @@ def board_answers(
     return BoardAnswers(tuple(field for field in fields if field.column), tuple(filters), of_run, chosen)
 
 
-def _values(
-    field: rules.FormField, answers: Iterable[Mapping[rules.FormField, rules.Answer]]
-) -> tuple[tuple[str, int], ...]:
+def _values(field: FormField, answers: Iterable[Mapping[FormField, Answer]]) -> tuple[tuple[str, int], ...]:
     counts = Counter(rules.in_words(own[field]) for own in answers if field in own)
     return tuple(sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:MOST_VALUES])
 
 
-def _chosen(fields: Collection[rules.FormField], asked: str | None) -> tuple[str, str] | None:
+def _chosen(fields: Collection[FormField], asked: str | None) -> tuple[str, str] | None:
     if not asked:
         return None
     key, colon, text = asked.partition(":")
@@ -234,7 +229,7 @@ def status(session: Session, actor: Actor, submission_id: int, now: datetime) ->
     may_choose = inside and state == State.SCORED and may_change_standing(actor, evaluation, now)
     results_open, details_open, named = _seen_of(actor, run, now)
     named = named or inside
-    circles = ({rules.ShownTo.EVERYONE} if named else set()) | ({rules.ShownTo.ORGANISERS} if inside else set())
+    circles = ({ShownTo.EVERYONE} if named else set()) | ({ShownTo.ORGANISERS} if inside else set())
     facts = scoring.facts if scoring else {}
     columns = Agreement.key, Agreement.version, Agreement.title, Agreement.text, Acceptance.accepted_at
     own = Agreement.evaluation_id == run.evaluation_id, Acceptance.user_id == run.submitter_id
@@ -265,7 +260,7 @@ def status(session: Session, actor: Actor, submission_id: int, now: datetime) ->
         attempt=scoring.attempt if scoring else 0,
         finished_at=scoring and scoring.finished_at,
         seconds=scoring and scoring.seconds,
-        problems=tuple((line, message) for line, message in run.problems),
+        problems=tuple(map(tuple, run.problems)),
         failure=scoring.failure if scoring else "",
         crowded=facts.get("crowded", 0) if actor.may_organise(evaluation.campaign_id) else 0,
         would_hold_place=not may_change_standing(actor, evaluation, now),
@@ -345,7 +340,7 @@ class ScoredSubmission:
     run: Submission
     scoring: Scoring
     scoring_set: ScoringSet
-    subset: rules.Subset
+    subset: Subset
     details: bool
     named: bool
 
@@ -381,7 +376,7 @@ def _is_inside(actor: Actor, run: Submission) -> bool:
     return actor.answers_for(run.team_id, run.evaluation.campaign_id)
 
 
-def _awaits(session: Session, scoring: Scoring | None, state: str, results_open: bool, subset: rules.Subset) -> str:
+def _awaits(session: Session, scoring: Scoring | None, state: str, results_open: bool, subset: Subset) -> str:
     if state in UNFINISHED:
         return "scores"
     if scoring is None or scoring.finished_at is None or state != State.SCORED or not results_open:
@@ -475,7 +470,7 @@ class SubmissionRow:
     ruled_because: str
     filename: str
     sha256: str
-    answers: Mapping[str, rules.Answer]
+    answers: Mapping[str, Answer]
 
 
 @frozen
@@ -571,10 +566,8 @@ def may_replace(
     if not run.holds_place:
         return ()
     ids = [contender.submission_id for contender in selection.contenders(session, run)]
-    others = session.scalars(sa.select(Submission).where(Submission.id.in_(ids)))
-    free = [other.id for other in others if selection.select_refusal(session, actor, other, now) is None]
-    rows = session.execute(_rows().where(Submission.id.in_(free)).order_by(Submission.id.desc()))
-    return tuple(_row(row) for row in rows)
+    rows = session.execute(_rows().where(Submission.id.in_(ids)).order_by(Submission.id.desc())).all()
+    return tuple(_row(row) for row in rows if selection.select_refusal(session, actor, row[0], now) is None)
 
 
 def _rows() -> sa.Select[Submission, Scoring, bool, str]:

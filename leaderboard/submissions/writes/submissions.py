@@ -11,7 +11,7 @@ Runs of the past: brought in by organisers, with their true dates, whenever the 
 """
 
 from collections.abc import Collection, Mapping
-from dataclasses import field, replace
+from dataclasses import asdict, field, replace
 from datetime import date, datetime
 from typing import Any, cast
 
@@ -288,8 +288,8 @@ def _checked_details(
 
 def _queue(session: Session, actor: Actor, action: str, submission: Submission, upload: Received) -> None:
     """Adds a run with what is kept of its file, and has it scored."""
-    for name in ("filename", "sha256", "md5", "text_sha256", "size", "text_size"):
-        setattr(submission, name, getattr(upload, name))
+    for name, value in asdict(upload).items():
+        setattr(submission, name, value)
     add_or_refuse(session, submission, Conflict("This run was sent already, under the same key."))
     ensure_pseudonym(session, submission.evaluation_id, submission.system_id)
     for scoring_set in live_sets(session, submission.evaluation_id):
@@ -564,7 +564,6 @@ def _own_system(session: Session, actor: Actor, team: Team, system: System | New
 # What may be said of a run that is brought in, with what holds where nothing is said. What `leaderboard export` writes
 # of a run and what a manifest may say of one are these.
 RUN_SETTINGS = {name: default for name, default in defaults_of(PastRun).items() if name != "stand"}
-NOT_OF_YOURS = "This team is neither yours nor of a campaign of yours."
 
 
 def import_run(
@@ -586,7 +585,8 @@ def import_run(
     bring runs of this team in, and InvalidFields with everything that is wrong.
     """
     access.require_organiser(actor, evaluation.campaign_id)
-    access.require(access.may_bring_in(session, actor, system.team_id), NOT_OF_YOURS)
+    may_bring_in = access.may_bring_in(session, actor, system.team_id)
+    access.require(may_bring_in, "This team is neither yours nor of a campaign of yours.")
     # Shared: who merges the team with another waits for this run, or this run goes to the other team.
     locked(session, Team, system.team_id, shared=True)
     system = merged(session, session.get_one(System, system.id, populate_existing=True))
