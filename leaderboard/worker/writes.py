@@ -66,12 +66,13 @@ def live_sets(session: Session, evaluation_id: int) -> list[ScoringSet]:
     return list(session.scalars(sa.select(ScoringSet).where(*live).order_by(ScoringSet.id)))
 
 
-def make_set(session: Session, actor: Actor, evaluation: Evaluation) -> ScoringSet | None:
-    """The set for the evaluation as it is now, with a scoring of every run in it; None before its first judgments.
+def make_set(session: Session, actor: Actor, evaluation: Evaluation) -> None:
+    """Makes the set for the evaluation as it is now, with a scoring of every run in it; none before its first
+    judgments.
 
     It becomes the current one at once when there is no result yet to go on showing. The like is made for every other
-    source of judgments, which is None where the official one has judged nothing yet. Raises InvalidFields when a shown
-    measure needs what the evaluation does not have.
+    source of judgments, after that of the official one. Raises InvalidFields when a shown measure needs what the
+    evaluation does not have.
     """
     session.flush()
     # Runs that are being submitted hold this row shared, so that none of them misses the new set.
@@ -80,14 +81,11 @@ def make_set(session: Session, actor: Actor, evaluation: Evaluation) -> ScoringS
     in_use = sa.select(JudgmentRevision).where(*finished, JudgmentRevision.source.not_in(evaluation.set_aside))
     newest_last = session.scalars(in_use.order_by(JudgmentRevision.number))
     revisions = {revision.source: revision for revision in newest_last}
-    official = revisions.pop(evaluation.official_source, None)
-    made = None if official is None else _make(session, actor, evaluation, official)
-    for _, revision in sorted(revisions.items()):
-        _make(session, actor, evaluation, revision)
-    return made
+    for source in sorted(revisions, key=lambda source: (source != evaluation.official_source, source)):
+        _make(session, actor, evaluation, revisions[source])
 
 
-def _make(session: Session, actor: Actor, evaluation: Evaluation, revision: JudgmentRevision) -> ScoringSet:
+def _make(session: Session, actor: Actor, evaluation: Evaluation, revision: JudgmentRevision) -> None:
     settings = settings_by(session, evaluation, revision)
     key = {"evaluation_id": evaluation.id, "revision_id": revision.id, "settings_hash": settings.hash}
     key["metric_version"] = metrics.MEASURES_VERSION
@@ -108,11 +106,11 @@ def _make(session: Session, actor: Actor, evaluation: Evaluation, revision: Judg
     _rank_as_its_campaign(session, actor, made)
     # What became of the others has to have its event, too.
     if made.state in STANDING and not outdated and of_its_event(session, made):
-        return made
+        return
     # A worker scores by the set only where these facts are the set's (`of_its_event`).
     record(session, actor, "make set", made, **_facts_of_making(made, revision, made.settings_hash))
     if made.state in STANDING:
-        return made
+        return
     made.state = SetState.BUILDING
     session.flush()
     entered = sa.select(Scoring.submission_id).where(Scoring.scoring_set_id == made.id)
@@ -124,7 +122,6 @@ def _make(session: Session, actor: Actor, evaluation: Evaluation, revision: Judg
     has_results = Scoring.scoring_set_id == (standing and standing.id), Scoring.state == State.SCORED
     if standing is None or not exists(session, *has_results):
         switch(session, actor, made)
-    return made
 
 
 def _rank_as_its_campaign(session: Session, actor: Actor, scoring_set: ScoringSet) -> None:
