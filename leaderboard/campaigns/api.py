@@ -48,14 +48,13 @@ def _said(done: str) -> Any:
 
 SHOWN = (
     "title", "description", "visibility", "measures", "primary_measure", "beta", "cost", "value", "prior",
-    "no_relevant", "compat", "run_choice", "locked_at", "archived_at", "contact",
+    "no_relevant", "compat", "run_choice", "locked_at", "archived_at", "contact", "organisers", "teams", "evaluations",
 )  # fmt: skip
 
 
 def _shown(answer: Any, _: Any) -> str:
-    of_settings = {name: answer["values"][name] for name in SHOWN}
-    of_people = {name: answer[name] for name in ("organisers", "teams", "evaluations")}
-    return "\n".join(f"{name.replace('_', ' '):16}{_text(value)}" for name, value in (of_settings | of_people).items())
+    values = answer | answer["values"]
+    return "\n".join(f"{name.replace('_', ' '):16}{_text(values[name])}" for name in SHOWN)
 
 
 def _text(value: Any) -> str:

@@ -41,7 +41,7 @@ MENDS = {
 @rooms_blueprint.get("")
 @signed_in
 def index() -> ResponseReturnValue:
-    return render_template("organise/index.html", campaigns=read(reads.organised_campaigns), actor=actor())
+    return render_template("organise/index.html", campaigns=read(reads.organised_campaigns))
 
 
 @rooms_blueprint.get("/<campaign>")
@@ -110,19 +110,11 @@ def remove(campaign: str) -> ResponseReturnValue:
     return done(lambda: api.remove_campaign(campaign), "The campaign is removed.", url_for("organise.index"), back)
 
 
-def _asked() -> str:
-    """What the button used asks for. Enter in a field, which no browser tells from another, searches where words for a
-    search are written, and saves where none are.
-    """
-    asked = request.form.get("do", "save")
-    if asked == "enter":
-        return "find" if request.form.get("find", "").strip() else "save"
-    return asked
-
-
 def _answer(form: Declared, change: Callable[[], tuple[str, str]], page: Page | None = None) -> ResponseReturnValue:
     """The page; or what saving it answers, unless a button was used that searches or adds a measure."""
-    asked, words = _asked(), request.form.get("find", "")
+    asked, words = request.form.get("do", "save"), request.form.get("find", "")
+    if asked == "enter":  # in a field, no browser says which: it searches where words for a search are written
+        asked = "find" if words.strip() else "save"
     if (added := asked.removeprefix("add ")) != asked:
         form["measures"].data = f"{form.text('measures').strip()} {added}".strip()
 

@@ -15,7 +15,7 @@ from leaderboard.submissions.reads.status import FILTERS, SubmissionRow, may_rep
 from leaderboard.submissions.rules import SHOWN_STATES, SystemKind
 from leaderboard.web.context import page_number, read
 from leaderboard.web.exports import Cell, Table, columns, exported, table
-from leaderboard.web.forms import Form, declared, done, form_page
+from leaderboard.web.forms import Form, declared, done, form_page, sent_on
 from leaderboard.web.organise import organised
 
 blueprint = Blueprint("organise_submissions", __name__, url_prefix="/organise")
@@ -79,8 +79,8 @@ def take_off(campaign: str, evaluation: str, submission: int) -> ResponseReturnV
         api.take_run_off(campaign, evaluation, submission, body)
     except (InvalidFields, Conflict) as error:
         return _show(campaign, evaluation, submission, form, error)
-    flash(f"The run is {body.ruling.value}: it is on no board, and its team reads why.")
-    return redirect(url_for(".show", campaign=campaign, evaluation=evaluation, submission=submission))
+    said = f"The run is {body.ruling.value}: it is on no board, and its team reads why."
+    return sent_on(said, ".show", campaign=campaign, evaluation=evaluation, submission=submission)
 
 
 blueprint.add_url_rule(f"{ONE}/file", "fetch", organised(api.fetch_run))

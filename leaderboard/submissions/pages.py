@@ -23,7 +23,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from flask import Blueprint, Response, flash, jsonify, redirect, render_template, request, send_file, url_for
+from flask import Blueprint, Response, jsonify, redirect, render_template, request, send_file, url_for
 from flask.typing import ResponseReturnValue
 from sqlalchemy.orm import Session
 from wtforms import BooleanField, Field, FileField, HiddenField, RadioField, SelectField, StringField
@@ -54,7 +54,7 @@ from leaderboard.web import charts, uploads
 from leaderboard.web.context import actor, clock, config, database, now, page_number, read, reading, store, writing
 from leaderboard.web.endpoints import plain
 from leaderboard.web.exports import Cell, Table, column_facts, evaluation_facts, exported, file_name, terms_facts
-from leaderboard.web.forms import Form, Required, answered, declared, done, fields_of, filled, form_page
+from leaderboard.web.forms import Form, Required, answered, declared, done, fields_of, filled, form_page, sent_on
 from leaderboard.web.organise import require_confirmed
 from leaderboard.web.security import csrf
 from leaderboard.web.sessions import signed_in
@@ -576,8 +576,7 @@ def describe(submission: int) -> ResponseReturnValue:
     def save() -> ResponseReturnValue:
         with writing() as session:
             submissions.describe(session, actor(), session.get_one(Submission, submission), **form.sent())
-        flash("Label and notes are changed.")
-        return redirect(url_for("submissions.show", submission=submission))
+        return sent_on("Label and notes are changed.", "submissions.show", submission=submission)
 
     return answered(form, "submissions/describe.html", save, checks=True, run=run)
 
