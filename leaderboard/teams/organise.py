@@ -6,7 +6,7 @@ from flask.typing import ResponseReturnValue
 from leaderboard.errors import NotFound
 from leaderboard.numbers import read_whole
 from leaderboard.teams import api, reads
-from leaderboard.teams.inputs import Merge, SystemChanges, SystemSettings, TeamName
+from leaderboard.teams.inputs import Merge, SystemChanges, TeamName
 from leaderboard.web.context import read
 from leaderboard.web.forms import answered, declared, done, filled, sent_on
 from leaderboard.web.organise import organised
@@ -27,7 +27,7 @@ def list_systems(campaign: str) -> ResponseReturnValue:
 @organised
 def system(campaign: str, system_id: int) -> ResponseReturnValue:
     page = api.organised_system(campaign, system_id)
-    form = filled(SystemForm, {name: getattr(page, name) for name in SystemSettings.model_fields})
+    form = SystemForm(obj=page)
 
     def change() -> ResponseReturnValue:
         api.change_organised_system(campaign, system_id, form.checked(confirm=form.confirmed))

@@ -1,6 +1,5 @@
 """Teams: making one, its page, inviting by a link, joining, leaving; and a system over its years, as page and file."""
 
-from dataclasses import asdict
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -19,7 +18,7 @@ from leaderboard.teams.rules import Role
 from leaderboard.web import charts
 from leaderboard.web.context import actor, now, page_number, read, reading
 from leaderboard.web.exports import Table, columns, exported, table, terms_facts
-from leaderboard.web.forms import Declared, answered, declared, done, filled, form_page, sent_on
+from leaderboard.web.forms import Declared, answered, declared, done, form_page, sent_on
 from leaderboard.web.sessions import signed_in
 
 blueprint = Blueprint("teams", __name__)
@@ -55,7 +54,7 @@ def find() -> ResponseReturnValue:
 @signed_in
 def change(team: str) -> ResponseReturnValue:
     settings = api.team_settings(team)
-    form = filled(SettingsForm, asdict(settings))
+    form = SettingsForm(obj=settings)
 
     def save() -> ResponseReturnValue:
         api.change_team(team, form.checked())
@@ -226,7 +225,7 @@ def system_file(team: str, system: str) -> Table:
 def edit(team: str, system: str) -> ResponseReturnValue:
     page = read(reads.system, team, system)
     require(page.may_edit, "Only members of the team and organisers describe a system.")
-    form = filled(SystemForm, {name: getattr(page, name) for name in ("description", "code_url", "paper_url")})
+    form = SystemForm(obj=page)
 
     def change() -> ResponseReturnValue:
         api.describe_system(team, system, form.checked())
