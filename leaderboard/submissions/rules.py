@@ -474,9 +474,7 @@ class Checked:
         """That it has queries that the reader does not know of, which may be hidden ones; "" where it has none."""
         if self.expected.allowed is not None or not self.unknown[0]:
             return ""
-        fate = "A run with a query that its evaluation does not have is rejected."
-        if self.expected.evaluation_id:
-            fate = "The run is rejected for these, unless they are hidden queries, which only the organisers know."
+        fate = "The run is rejected for these, unless they are hidden queries, which only the organisers know."
         unknown = counted(self.unknown[0], "query is", "queries are")
         return f"{unknown} not among those listed here: {_first_of(self.unknown)}. {fate}"
 
