@@ -72,7 +72,7 @@ class ScoringSet(Base):
     revision: Mapped[JudgmentRevision] = relationship()
 
     @property
-    def shown(self) -> tuple[tuple[datetime, datetime | None], ...]:
+    def shown(self) -> list[tuple[datetime, datetime | None]]:
         """From when to when boards showed it, every time, the earliest first; None where they do still."""
         moment = datetime.fromisoformat
         times: list[tuple[datetime, datetime | None]] = [
@@ -80,7 +80,7 @@ class ScoringSet(Base):
         ]
         if self.switched_at is not None and (self.state is SetState.CURRENT or self.shown_until is not None):
             times.append((self.switched_at, self.shown_until))
-        return tuple(times)
+        return times
 
     @property
     def settings(self) -> ScoringSettings:
