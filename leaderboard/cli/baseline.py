@@ -115,7 +115,11 @@ def _baseline(context: click.Context, weighting: baselines.Weighting, short: str
         vars(asked).update(campaign_of_baseline(asked.place, asked.team, asked.system or weighting.name, queries))
     tuning = _tuning(asked, rows) if asked.tuning_judgments else None
     weights = _weights(asked, files, weighting, [*rows, *(tuning.queries if tuning else ())])
-    tuned = _tuned(tuning, weights, asked) if tuning else None
+    tuned = None
+    if tuning:
+        lists = list(_answers(weights, tuning.queries, asked.depth, "Tuning"))
+        setting = replace(tuning.setting, documents=weights.index.documents)
+        tuned = baselines.tune(lists, tuning.judged, setting, asked.level)
     theta = tuned and tuned.theta
     answers = _answers(weights, rows, asked.depth, "Answering")
     _report(asked.out, weights, write_run(asked.out, answers, asked.tag or short, theta), tuned)
@@ -211,12 +215,6 @@ def _tuning(asked: SimpleNamespace, run: Sequence[QueryRow]) -> _Tuning:
     if judged.left_out:
         click.echo(f"not judged, left out of the tuning: {named(judged.left_out)}", err=True)
     return _Tuning(queries, judged, setting)
-
-
-def _tuned(tuning: _Tuning, weights: baselines.Weights, asked: SimpleNamespace) -> baselines.Tuned:
-    lists = list(_answers(weights, tuning.queries, asked.depth, "Tuning"))
-    setting = replace(tuning.setting, documents=weights.index.documents)
-    return baselines.tune(lists, tuning.judged, setting, asked.level)
 
 
 def _what(weights: baselines.Weights) -> str:

@@ -138,9 +138,6 @@ def sweep(session: Session) -> None:
     session.execute(sa.delete(MailLink).where(MailLink.expires_at <= over))
 
 
-POINTLESS = "there is nobody to send it to, or no news in it any more"
-
-
 def send_waiting(database: Database, server: MailServer, site: str, most: int = 1000) -> int:
     """Sends up to `most` of the mails that wait; gives how many were sent.
 
@@ -182,7 +179,7 @@ def _send(database: Database, send: Callable[[Letter], None], mail_id: int, site
     try:
         letter = to_show(database, mail_id, site)
         if letter is None:
-            raise BadInput(POINTLESS)
+            raise BadInput("there is nobody to send it to, or no news in it any more")
         send(letter)
     except BadInput as error:
         with database.write() as session:

@@ -367,7 +367,6 @@ def create_console(config: Config, database: Database, subjects: Sequence[str]) 
 
 FILE = {"type": "string", "contentMediaType": "application/octet-stream"}
 JSON, PROBLEM = "application/json", "application/problem+json"
-ROW_NUMBER = {"type": "integer", "minimum": 0}
 
 
 class ProblemDetails(msgspec.Struct, kw_only=True):
@@ -473,7 +472,7 @@ def _with_files(schema: dict[str, Any]) -> dict[str, Any]:
 
 def _parameters(endpoint: Endpoint, schema_of: Mapping[Any, dict[str, Any]]) -> list[dict[str, Any]]:
     places = {
-        part["name"]: ROW_NUMBER
+        part["name"]: {"type": "integer", "minimum": 0}
         if part["converter"] == "int"
         else {**schema_of[endpoint.places[part["name"]]], "minLength": 1}
         for part in PART.finditer(endpoint.address)

@@ -27,7 +27,6 @@ from leaderboard.web import page_cache
 from leaderboard.web.context import now
 
 DIGITS = 3
-WHOLE_UNITS = ("documents", "queries")
 DASH = "–"
 MINUS = "−"
 # (up to so many seconds, seconds in one, what one is called): 90 minutes are "2 h", 36 hours "36 h", 3 days "3 days"
@@ -73,7 +72,7 @@ def plain_figure(value: float | None, unit: str = "") -> str:
     if math.isinf(value):
         return "∞" if value > 0 else f"{MINUS}∞"
     digits = value.decimals if isinstance(value, Rounded) else DIGITS
-    if unit in WHOLE_UNITS:
+    if unit in ("documents", "queries"):
         digits = 0
     elif unit == "false alarms" and not isinstance(value, Rounded):
         digits = max(4, 1 - math.floor(math.log10(abs(value)))) if value else 4
