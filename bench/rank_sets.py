@@ -24,7 +24,7 @@ def ours(systems: int) -> int:
     # isort: split
     import numpy as np
 
-    from leaderboard.statistics import rank_sets
+    from leaderboard.statistics.ranks import rank_sets
 
     draw = np.random.default_rng(SEED)
     hardness = draw.beta(0.6, 0.8, (QUERIES, 1))

@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from leaderboard.metrics import Setting, parse
-from leaderboard.statistics import Least, least_queries
+from leaderboard.statistics import least_queries
+from leaderboard.statistics.samples import Least
 from trials.populations import POLICIES, Population, detection, false_alarms, real, real_runs
 
 RESAMPLES = 1_000  # a board draws 10,000

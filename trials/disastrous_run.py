@@ -24,7 +24,8 @@ import numpy as np
 from leaderboard.formats import read_judgments, read_run
 from leaderboard.metrics import Floats, Ranking, Setting, parse
 from leaderboard.scoring import join, prepare
-from leaderboard.statistics import RankSets, contributions, rank_sets
+from leaderboard.statistics import contributions
+from leaderboard.statistics.ranks import RankSets, rank_sets
 from trials.populations import BETAS, COLLECTIONS, detection, parser, rankings, real_runs
 
 __all__ = ["DISASTROUS", "Board", "Changed", "changed", "real_boards"]

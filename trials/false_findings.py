@@ -9,7 +9,9 @@ import numpy as np
 from scipy import stats
 
 from leaderboard.metrics import Bools, Floats
-from leaderboard.statistics import contributions, holm, rank_sets, tukey_hsd
+from leaderboard.statistics import contributions
+from leaderboard.statistics.comparison import holm, tukey_hsd
+from leaderboard.statistics.ranks import rank_sets
 from trials.campaigns import ALPHA, RESAMPLES, Cell, Chunk, Counts, least, markdown, populations
 from trials.populations import Population, clones, crossed, recentred
 

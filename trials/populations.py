@@ -17,8 +17,9 @@ from pathlib import Path
 import numpy as np
 
 from leaderboard.formats import read_judgments, read_run
-from leaderboard.metrics import Columns, Floats, Ints, NoRelevant, Ranking, Setting, parse, sweep
+from leaderboard.metrics import Columns, Floats, Ints, Ranking, Setting, parse, sweep
 from leaderboard.metrics.aggregation import GEOMETRIC_FLOOR, GEOMETRIC_MEAN, MEAN, VALUE_OF_MEANS, Aggregation
+from leaderboard.metrics.ranking import NoRelevant
 from leaderboard.scoring import join, prepare
 from tests.support.shared import SHARED_VARIABLE, shared_data
 

@@ -5,9 +5,9 @@ searching  weighting (BM25, tf-idf), index, lists (best first, in the product's 
 runs       fusion (reciprocal ranks, CombSUM), threshold (θ from judged queries)
 """
 
-from leaderboard.baselines.documents import Document, DocumentFile, document_files, read_documents
-from leaderboard.baselines.index import BM25, Index, IndexBuilder, TfIdf, Weighting, Weights
-from leaderboard.baselines.languages import Analyser, language_of, languages
+from leaderboard.baselines.documents import DocumentFile, document_files, read_documents
+from leaderboard.baselines.index import BM25, IndexBuilder, TfIdf, Weighting, Weights
+from leaderboard.baselines.languages import Analyser, language_of
 from leaderboard.baselines.runs import (
     Normalisation,
     RankedList,

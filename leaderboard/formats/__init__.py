@@ -7,16 +7,9 @@ kinds   runs, judgments, queries
 asked   file_rules (what an organiser asks of runs); metadata (what a run says of itself)
 """
 
-from leaderboard.formats.archives import Member, first_files, is_archive_file, members
-from leaderboard.formats.file_rules import (
-    NO_RULES,
-    DocumentList,
-    FileRules,
-    RunRules,
-    document_list,
-    read_document_list,
-)
-from leaderboard.formats.ids import Ids, Keys, Pattern, Texts, keys, pair_keys, rising_words
+from leaderboard.formats.archives import first_files, is_archive_file, members
+from leaderboard.formats.file_rules import NO_RULES, DocumentList, FileRules, RunRules, document_list
+from leaderboard.formats.ids import Ids, Pattern, Texts, keys, pair_keys, rising_words
 from leaderboard.formats.judgments import (
     Judgments,
     SubtopicJudgments,
@@ -27,5 +20,4 @@ from leaderboard.formats.judgments import (
 from leaderboard.formats.metadata import HEADER_BYTES, Metadata, run_metadata, side_metadata
 from leaderboard.formats.plain_text import ByteSource, Limits, beginning, open_plain, whole_lines
 from leaderboard.formats.queries import QUERY_FORMATS, QueryRow, read_queries
-from leaderboard.formats.runs import RUN_FORMATS, RUN_WRITERS, Run, RunFormat, RunLine, read_run
-from leaderboard.formats.tables import GRADE_LIMIT
+from leaderboard.formats.runs import RUN_FORMATS, RUN_WRITERS, Run, RunLine, read_run

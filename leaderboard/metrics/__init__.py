@@ -5,9 +5,9 @@ measure = parse("nDCG@10")                # or trec_eval's ndcg_cut_10
 evaluated = measure.evaluate(ranking)     # .values (float64, one per query), .mean, .count, .columns
 """
 
-from leaderboard.metrics.aggregation import Aggregation, Columns, query_order
-from leaderboard.metrics.families.detection import Sweep, oracles, sweep
-from leaderboard.metrics.measure import GRADE_LIMIT, Evaluated, Family, Measure
+from leaderboard.metrics.aggregation import Columns, query_order
+from leaderboard.metrics.families.detection import oracles, sweep
+from leaderboard.metrics.measure import Evaluated, Family, Measure
 from leaderboard.metrics.names import (
     ALL_TREC,
     BUNDLES,
@@ -22,8 +22,7 @@ from leaderboard.metrics.names import (
     parse_all,
     requested,
 )
-from leaderboard.metrics.ranking import NoRelevant, Ranking, Setting, Subtopics
-from leaderboard.metrics.reference import Reference
+from leaderboard.metrics.ranking import Ranking, Setting, Subtopics
 from leaderboard.metrics.segments import Bools, Floats, Ints
 
 MEASURES_VERSION = "1.0"

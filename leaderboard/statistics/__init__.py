@@ -10,35 +10,25 @@ has no value. Whatever is drawn at random starts from a seed that stands in the 
 
 from leaderboard.statistics.comparison import (
     POWER,
-    Comparison,
     ComparisonTable,
     Detectable,
     Effects,
     PairedTest,
     SwapRate,
     compare,
-    detectable,
     detectable_by_pairs,
     effect_sizes,
-    holm,
-    paired_t,
-    power,
-    queries_needed,
     randomisation_test,
     swap_rates,
-    tukey_hsd,
-    wilcoxon,
 )
-from leaderboard.statistics.fragility import Fragility, fragility
+from leaderboard.statistics.fragility import fragility
 from leaderboard.statistics.intervals import NO_LIMITS, Interval, difference_interval, intervals, threshold_intervals
-from leaderboard.statistics.ranks import RankSet, RankSets, board_statistics, competition_ranks, is_ahead, rank_sets
+from leaderboard.statistics.ranks import board_statistics, competition_ranks, is_ahead
 from leaderboard.statistics.samples import (
     CONFIDENCE,
-    LEAST,
     LEAST_QUERIES,
     RESAMPLES,
     SEED,
-    Least,
     affordable_resamples,
     common,
     contributions,

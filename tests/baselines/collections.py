@@ -4,7 +4,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from leaderboard.baselines import Analyser, Document, Index, IndexBuilder
+from leaderboard.baselines import Analyser, IndexBuilder
+from leaderboard.baselines.documents import Document
+from leaderboard.baselines.index import Index
 
 
 def index_of(texts: Mapping[str, str], *queries: str, language: str = "none") -> Index:

@@ -10,7 +10,8 @@ import bm25s
 import numpy as np
 import pytest
 
-from leaderboard.baselines import BM25, Analyser, Document, IndexBuilder, TfIdf, Weighting, Weights
+from leaderboard.baselines import BM25, Analyser, IndexBuilder, TfIdf, Weighting, Weights
+from leaderboard.baselines.documents import Document
 from leaderboard.errors import BadInput, FileRejected
 from tests.baselines.collections import index_of, zipf_texts
 

@@ -2,7 +2,8 @@
 
 import pytest
 
-from leaderboard.baselines import Analyser, language_of, languages
+from leaderboard.baselines import Analyser, language_of
+from leaderboard.baselines.languages import languages
 
 
 @pytest.mark.parametrize(

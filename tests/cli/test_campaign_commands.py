@@ -12,7 +12,7 @@ import sqlalchemy as sa
 
 from leaderboard.cli import leaderboard, run
 from leaderboard.db import Database
-from leaderboard.formats import GRADE_LIMIT
+from leaderboard.formats.tables import GRADE_LIMIT
 from leaderboard.judgments.models import Query
 from leaderboard.submissions.models import Submission
 from tests.cli.conftest import Command, Working

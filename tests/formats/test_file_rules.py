@@ -7,7 +7,8 @@ import time
 import pytest
 
 from leaderboard.errors import FileRejected, Problem
-from leaderboard.formats import FileRules, RunRules, document_list, read_document_list, read_run
+from leaderboard.formats import FileRules, RunRules, document_list, read_run
+from leaderboard.formats.file_rules import read_document_list
 
 RUN = (
     "# made on Monday\n"

@@ -8,19 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from leaderboard.errors import BadInput, UnknownMeasure
-from leaderboard.metrics import (
-    GRADE_LIMIT,
-    Family,
-    Measure,
-    Ranking,
-    Setting,
-    families,
-    groups,
-    parse,
-    parse_all,
-    requested,
-)
-from leaderboard.metrics.measure import LARGEST, SMALLEST, Parameter
+from leaderboard.metrics import Family, Measure, Ranking, Setting, families, groups, parse, parse_all, requested
+from leaderboard.metrics.measure import GRADE_LIMIT, LARGEST, SMALLEST, Parameter
 from tests.metrics.obvious import UNDEFINED_WHERE_NOTHING_IS_FOUND
 from tests.metrics.rankings import Query, of_grades, ranking_of
 from tests.support.examples import examples

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from leaderboard.statistics import RankSets, rank_sets
+from leaderboard.statistics.ranks import RankSets, rank_sets
 from trials.disastrous_run import DISASTROUS, Board, changed, real_boards
 
 SOME = 1_000  # resamples

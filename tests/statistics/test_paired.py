@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from leaderboard.errors import BadInput
-from leaderboard.statistics import effect_sizes, paired_t, randomisation_test, wilcoxon
+from leaderboard.statistics import effect_sizes, randomisation_test
+from leaderboard.statistics.comparison import paired_t, wilcoxon
 
 # Multiples of 1/8 so that the slow definition below sums without rounding.
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from leaderboard.statistics import detectable, detectable_by_pairs, power, queries_needed
-from leaderboard.statistics.comparison import ALL_EQUAL, TOO_FEW, smallest_effect
+from leaderboard.statistics import detectable_by_pairs
+from leaderboard.statistics.comparison import ALL_EQUAL, TOO_FEW, detectable, power, queries_needed, smallest_effect
 
 NAN = np.nan
 

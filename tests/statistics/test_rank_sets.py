@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from leaderboard.errors import BadInput
-from leaderboard.statistics import RankSet, rank_sets
-from leaderboard.statistics.ranks import _Moved, exact_evidence, pairs_of
+from leaderboard.statistics.ranks import RankSet, _Moved, exact_evidence, pairs_of, rank_sets
 from leaderboard.statistics.samples import draws
 
 NAN = np.nan

@@ -2,7 +2,7 @@ from itertools import permutations, product
 
 import numpy as np
 
-from leaderboard.statistics import tukey_hsd
+from leaderboard.statistics.comparison import tukey_hsd
 
 NAN = np.nan
 
