@@ -6,7 +6,6 @@ from typing import Any
 
 from leaderboard.boards.reads import board as boards
 from leaderboard.boards.reads import history
-from leaderboard.boards.reads.board import BoardQuery
 from leaderboard.web.context import read
 from leaderboard.web.endpoints import get
 
@@ -37,9 +36,9 @@ def asked_board(campaign: str, evaluation: str, **asked: Any) -> boards.BoardPag
     return replace(page, rows=page.listed)
 
 
-def board_query(**asked: Any) -> BoardQuery:
+def board_query(**asked: Any) -> boards.BoardQuery:
     """What the arguments of an address say of a board, or of a page behind it; None: what it shows by itself."""
-    return BoardQuery(**{name: value for name, value in asked.items() if value is not None})
+    return boards.BoardQuery(**{name: value for name, value in asked.items() if value is not None})
 
 
 @get(f"{EVALUATION}/boards")

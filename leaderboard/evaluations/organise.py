@@ -24,7 +24,6 @@ from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads import organised_form
 from leaderboard.formats import document_list
 from leaderboard.judgments.organise import read_stored
-from leaderboard.moments import moment_in_words
 from leaderboard.numbers import counted
 from leaderboard.web import uploads
 from leaderboard.web.context import read, reading
@@ -96,7 +95,9 @@ def _answer(
     """The page; or what saving it answers, unless the button was used that only shows the dates in UTC."""
     values = {name: form.text(name) for name in ("time_zone", *evaluations.DATES)}
     dates, wrong = checked_partly(inputs.EvaluationChanges, values)
-    in_utc = {name: moment_in_words(moment) for name in evaluations.DATES if (moment := getattr(dates, name))}
+    in_utc = {
+        name: time_zones.moment_in_words(moment) for name in evaluations.DATES if (moment := getattr(dates, name))
+    }
     shown = partial(form_page, PAGE, form, page=page, cloned=cloned, in_utc=in_utc, zones=time_zones.zone_names())
     if form.is_submitted() and request.form.get("do") == "dates":
         return shown(InvalidFields(wrong)) if wrong else render_template(PAGE, form=form, **shown.keywords)

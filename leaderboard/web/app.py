@@ -18,7 +18,6 @@ from leaderboard.web import endpoints, errors, formatting, page_cache, security,
 from leaderboard.web.context import equip, modules_of
 from leaderboard.web.exports import FORMATS
 from leaderboard.web.organise import sections
-from leaderboard.web.security import FORM_BYTES
 
 
 def register(app: Flask) -> None:
@@ -89,7 +88,7 @@ def create_app(config: Config, *, setting_up: bool = False) -> Flask:
     app = Flask("leaderboard.web.app", template_folder=str(folder("templates")))
     app.config.update(
         SECRET_KEY=config.secret_key,
-        MAX_CONTENT_LENGTH=FORM_BYTES,
+        MAX_CONTENT_LENGTH=security.FORM_BYTES,
         SESSION_COOKIE_NAME="leaderboard",
         SESSION_COOKIE_SECURE=config.secure_cookies,
         SESSION_COOKIE_SAMESITE="Lax",

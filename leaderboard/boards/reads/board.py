@@ -17,7 +17,6 @@ from leaderboard.boards.reads import ranking
 from leaderboard.boards.reads.history import BoardVersion, board_version, replaced_beside, visible_sets
 from leaderboard.errors import BadInput
 from leaderboard.evaluations import reads as headings
-from leaderboard.evaluations.reads import find_evaluation_and_set, form_fields
 from leaderboard.frozen import frozen
 from leaderboard.metrics import Bools, Floats, parse, query_order
 from leaderboard.results.reads.run import figure_over, load_vectors
@@ -249,7 +248,7 @@ def list_rows(asked: AskedBoard) -> Listing:
     view, page = asked.view, asked.page
     in_pages = view.is_plain and view.page is not None and page.show is ranking.Show.ALL
     may_be = in_pages and page.results_open and page.details_open
-    if may_be and not any(field.filter for field in form_fields(asked.disclosure.evaluation)):
+    if may_be and not any(field.filter for field in headings.form_fields(asked.disclosure.evaluation)):
         return _every_run(asked) or _all_rows(asked)
     return _all_rows(asked)
 
@@ -384,7 +383,7 @@ def board(
     Over a tag only where single queries may be seen, NotAllowed otherwise: a tag of one query, or of all but one, would
     give that query's values away.
     """
-    evaluation, scoring_set = find_evaluation_and_set(session, actor, campaign_slug, slug)
+    evaluation, scoring_set = headings.find_evaluation_and_set(session, actor, campaign_slug, slug)
     moment, old = now, None
     if view.set_id is not None:
         [(scoring_set, moment)] = visible_sets(session, actor, evaluation, [view.set_id], now)

@@ -25,7 +25,6 @@ from leaderboard.evaluations.rules import Judging, ScoringSettings, Subset
 from leaderboard.frozen import frozen
 from leaderboard.judgments.models import Judgment, Query
 from leaderboard.judgments.reads import rows_of_table
-from leaderboard.metrics import Floats
 from leaderboard.numbers import read_whole
 from leaderboard.results.reads.run import (
     Spread,
@@ -578,14 +577,14 @@ def _effects(by: Column, pair: Pair | None) -> statistics.Effects | None:
     return statistics.effect_sizes(*_contributions(by, pair), lower_is_better=by.direction == "lower")
 
 
-def _contributions(by: Column, pair: Pair) -> list[Floats]:
+def _contributions(by: Column, pair: Pair) -> list[metrics.Floats]:
     """What each query adds to the means of the two, over the queries where both have a value."""
     aggregation = metrics.parse(by.name).family.aggregation
     return [statistics.contributions(own, aggregation) for own in statistics.common(*pair)]
 
 
 def _compared_queries(
-    known: Sequence[headings.JudgedQuery], settings: ScoringSettings, values: Sequence[Floats | None]
+    known: Sequence[headings.JudgedQuery], settings: ScoringSettings, values: Sequence[metrics.Floats | None]
 ) -> tuple[ComparedQuery, ...]:
     """values: of both runs."""
     rows = []
