@@ -1,0 +1,44 @@
+"""Writes the tables of settings in docs/organising.md anew from their declarations.
+
+python -m scripts.settings_tables
+"""
+
+from pathlib import Path
+
+from leaderboard.campaigns.inputs import CampaignSettings
+from leaderboard.declared.inputs import Inputs, as_text, is_required, shown_of
+from leaderboard.evaluations.inputs import EvaluationSettings
+
+DOCS = Path(__file__).parents[1] / "docs" / "organising.md"
+TABLES: dict[str, type[Inputs]] = {
+    "## The settings of an evaluation": EvaluationSettings, "## The settings of a campaign": CampaignSettings,
+}  # fmt: skip
+
+
+def table_of(model: type[Inputs]) -> str:
+    """In Markdown: the name in the API, the option, the default, what it says."""
+    lines = ["| setting | option | default | |", "|---|---|---|---|"]
+    for name, field in model.model_fields.items():
+        shown = shown_of(field)
+        option = shown.option or f"--{name.replace('_', '-')}"
+        default = "required" if is_required(field) else as_text(field.default)
+        default = {True: "yes", False: "no", "": "none"}.get(default, default)
+        words = f"{field.title}. {field.description or ''}".replace("|", "\\|").strip()
+        choices = [f"`{as_text(value)}` ({meaning})" for value, meaning in (shown.words or {}).items()]
+        if choices:
+            words += f" One of {', '.join(choices)}."
+        lines.append(f"| `{name}` | `{option}` | {default} | {words} |")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    text = DOCS.read_text(encoding="utf-8")
+    blank = "\n\n"
+    for heading, model in TABLES.items():
+        before, _, rest = text.partition(f"{heading}\n\n")
+        text = f"{before}{heading}\n\n{table_of(model)}\n\n{rest.partition(blank)[2]}"
+    DOCS.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
