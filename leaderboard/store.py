@@ -255,7 +255,7 @@ class RunStore:
         try:
             path = self._existing(self._run(sha256))
         except NotFound:
-            raise Missing(f"The stored file of this run, {sha256}, is missing.") from None
+            raise Missing(f"The stored file {sha256} is missing.") from None
         yield path
 
     @contextmanager

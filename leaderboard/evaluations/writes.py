@@ -254,7 +254,7 @@ def copy_form(session: Session, actor: Actor, source: Evaluation, target: Evalua
     rules, packed = file_rules(source), forms.collection_list(session, source.id)
     documents = None if packed is None else DocumentList(packed, rules.documents_sha256, rules.documents)
     set_documents(session, actor, target, documents)
-    _put_rules(session, actor, "set file rules", target, **rules.as_json())
+    set_rules(session, actor, target, **{name: getattr(rules, name) for name in FileRuleChanges.model_fields})
     record(session, actor, "copy form", target, source=source.id)
 
 

@@ -220,8 +220,10 @@ def organised_queries(
     evaluation = reads.organised_evaluation(session, actor, campaign_slug, slug)
     queries, current = queries_in_order(session, evaluation), current_set(session, evaluation.id)
     shown, paging = paged(queries, page, QUERIES_AT_ONCE)
-    own = Judgment.revision_id == (current.revision_id if current else None)
-    counts = sa.select(Judgment.query_id, sa.func.count()).where(own).group_by(Judgment.query_id)
+    own = [Judgment.revision_id == (current.revision_id if current else None)]
+    if page is not None:
+        own.append(Judgment.query_id.in_([query.id for query in shown]))
+    counts = sa.select(Judgment.query_id, sa.func.count()).where(*own).group_by(Judgment.query_id)
     judged: dict[int, int] = dict(session.execute(counts).all())
     return OrganisedQueries(
         rows=tuple(

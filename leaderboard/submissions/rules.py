@@ -514,7 +514,8 @@ class Checked:
         remarks = []
         without_use = self.decisions or (self.expected.evaluation_id and not self.expected.returned_by)
         if self.threshold is not None and without_use:
-            remarks.append("θ plays no part: the file holds decisions, or no measure here counts what was returned.")
+            why = "the file holds decisions" if self.decisions else "no measure here counts what was returned"
+            remarks.append(f"θ plays no part: {why}.")
         if len(self.tags) > 1:
             remarks.append(
                 f"Its lines have different run tags, such as {', '.join(map(shown, self.tags))}: is it one run?"

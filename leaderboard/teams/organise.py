@@ -47,7 +47,7 @@ def index(campaign: str) -> ResponseReturnValue:
 @organised
 def show(campaign: str, team_id: int) -> ResponseReturnValue:
     team = read(reads.organised_team, campaign, team_id)
-    others = [other for other in read(reads.organised_teams, campaign) if other != team]
+    others = [other for other in read(reads.organised_teams, campaign) if other.id != team_id]
     form = filled(NameForm, {"name": team.name})
 
     def rename() -> ResponseReturnValue:

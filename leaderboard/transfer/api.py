@@ -5,7 +5,7 @@ from flask import Response
 
 from leaderboard.accounts.rules import Scope
 from leaderboard.declared.inputs import Inputs
-from leaderboard.errors import file_of
+from leaderboard.errors import InvalidFields, file_of
 from leaderboard.store import Received
 from leaderboard.transfer import organise as archives
 from leaderboard.transfer.importing import Imported
@@ -85,7 +85,7 @@ def _received(campaign: str, *known: str) -> tuple[Received, str]:
     """The archive that was sent, and the text of a manifest where that is known here. Raises InvalidFields."""
     archives.require_right(campaign)
     posted = uploads.receive("archive", check=require_text)
-    for name in posted.fields:
-        if name not in known:
-            raise uploads.not_taken(name, False, ("archive", *known))
+    wrong = [uploads.not_taken(name, False, ("archive", *known)) for name in posted.fields if name not in known]
+    if wrong:
+        raise InvalidFields({name: words for each in wrong for name, words in each.fields.items()})
     return uploads.require_chosen(posted, "archive"), posted.fields.get("manifest", "")

@@ -258,7 +258,7 @@ def _queries_listed(tree: Tree, paths: list[str]) -> set[str]:
 def _run(path: str, group: _Group, archives: list[str], about: dict[tuple[str, str], dict[str, str]]) -> dict[str, Any]:
     """Its table of the manifest. Without a team it is called as the run."""
     folder, file, label = str(PurePosixPath(path).parent), PurePosixPath(path).name, label_of_file(path)
-    said = about.get((folder, label.lower())) or about.get(("", label.lower()), {})
+    said = about.get(("", label.lower()), {}) | about.get((folder, label.lower()), {})
     sums = about.get((folder, file)) or about.get(("", path), {})
     archive = next((archive for archive in archives if path.startswith(f"{archive}/")), "")
     folders = PurePosixPath(path.removeprefix(f"{group.folder}/")).parts[:-1]

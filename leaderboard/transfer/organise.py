@@ -291,8 +291,10 @@ def take_in(campaign: str) -> ResponseReturnValue:
         imported = bring_in(ConfirmForm().text("kept"), campaign, "archive")
     except LeaderboardError as error:
         return _refused(campaign, error)
-    runs, already = counted(imported.report.imported, "run"), imported.report.already
-    flash(f"{runs} brought in, {already:,} were there already; workers score what is new.")
+    report = imported.report
+    score = "; workers score what is new" if report.imported else ""
+    already = f" {counted(report.already, 'run was', 'runs were')} there already." if report.already else ""
+    flash(f"{counted(report.imported, 'run')} brought in{score}.{already}")
     return redirect(url_for("organise.campaign", campaign=imported.campaign))
 
 

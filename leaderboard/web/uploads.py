@@ -230,7 +230,7 @@ def _events(files: Collection[str]) -> Iterator[Any]:
         )
     boundary = parse_options_header(request.headers.get("Content-Type", ""))[1].get("boundary", "")
     if request.mimetype != "multipart/form-data" or not boundary:
-        example = "".join(f" -F {name}=@FILE" for name in files)
+        example = "".join(f" -F {name}=@FILE" for name in files if name)
         raise BadInput(f"Send a form (multipart/form-data), its files last, such as by curl -F FIELD=TEXT{example}.")
     decoder = MultipartDecoder(boundary.encode(), max_form_memory_size=FIELD_BYTES, max_parts=PARTS)
     while True:

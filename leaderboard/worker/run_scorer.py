@@ -26,6 +26,7 @@ from typing import Any, TextIO
 import numpy as np
 import sqlalchemy as sa
 from numpy.typing import NDArray
+from sqlalchemy.orm import Session
 
 from leaderboard import scoring
 from leaderboard.audit.rules import judgments_sha256
@@ -34,7 +35,7 @@ from leaderboard.errors import Conflict, Damaged, FileRejected, Missing, NoDatab
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads import collection_list, file_rules
 from leaderboard.evaluations.rules import Subset
-from leaderboard.formats import NO_RULES, FileRules, Ids, Judgments, Limits, Run, RunRules, SubtopicJudgments, read_run
+from leaderboard.formats import NO_RULES, Ids, Judgments, Limits, Run, RunRules, SubtopicJudgments, read_run
 from leaderboard.judgments.models import JudgmentRevision, Query
 from leaderboard.judgments.reads import stored_rows
 from leaderboard.metrics import Measure, Setting, query_order
@@ -88,7 +89,7 @@ class RunScorer:
         self._report = report
         self._stage = messages.Stage.STARTING
         self._prepared = lru_cache(1)(partial(_prepare, database))
-        self._rules = lru_cache(1)(partial(_rules, database))
+        self._rules: tuple[object, RunRules | None] = None, None  # what they are made of, and they
 
     def answer(self, job: messages.Job, job_bytes: int) -> messages.Reply:
         """Does a job and says what came of it, whatever goes wrong."""
@@ -166,14 +167,25 @@ class RunScorer:
         prepared = self._prepared(scoring_set_id)
         with self._database.read() as session:
             submission = session.get_one(Submission, submission_id)
-            rules = file_rules(session.get_one(Evaluation, submission.evaluation_id))
-        # A run that was scored has kept the rules of its time: later ones reject it no more.
-        of_run = None if submission.scored_at else self._rules(rules, submission.evaluation_id, prepared.needed)
+            # A run that was scored has kept the rules of its time: later ones reject it no more.
+            rules = None
+            if submission.scored_at is None:
+                rules = self._rules_of(session, submission.evaluation_id, prepared.needed)
         self._enter(messages.Stage.RUN)
         with self._store.open_run(submission.sha256) as source:
             queries = prepared.positions.keys()
-            run = read_run(source, queries=queries, name=submission.filename, limits=self._limits, rules=of_run)
+            run = read_run(source, queries=queries, name=submission.filename, limits=self._limits, rules=rules)
         return prepared, submission, run
+
+    def _rules_of(self, session: Session, evaluation_id: int, needed: tuple[str, ...]) -> RunRules | None:
+        """The evaluation's file rules, ready while they stay the same, with the list of that moment."""
+        rules = file_rules(session.get_one(Evaluation, evaluation_id))
+        if rules == NO_RULES:
+            return None
+        if self._rules[0] != (of := (rules, evaluation_id, needed)):
+            packed = collection_list(session, evaluation_id) if rules.documents else None
+            self._rules = of, RunRules(rules, needed, packed)
+        return self._rules[1]
 
     def _keep_lists(self, submission_id: int, run: Run, prepared: _Prepared) -> None:
         self._enter(messages.Stage.LISTS)
@@ -215,14 +227,6 @@ def _prepare(database: Database, scoring_set_id: int) -> _Prepared:
         measures=settings.scored,
         setting=settings.metric,
     )
-
-
-def _rules(database: Database, rules: FileRules, evaluation_id: int, needed: tuple[str, ...]) -> RunRules | None:
-    """An evaluation's file rules made ready for any number of runs."""
-    if rules == NO_RULES:
-        return None
-    with database.read() as session:
-        return RunRules(rules, needed, collection_list(session, evaluation_id) if rules.documents else None)
 
 
 def _numbered(values: Sequence[str]) -> tuple[tuple[str, ...], NDArray[np.uint32]]:

@@ -225,6 +225,7 @@ def test_everything_that_is_asked_is_copied_to_another_evaluation(world: World) 
     with world.organising() as (session, campaign, source):
         target = writes.create_evaluation(session, CONSOLE, campaign, "next", "Next year", "2027", documents=1000)
         writes.set_field(session, CONSOLE, target, REMARK.as_json())
+        writes.set_rules(session, CONSOLE, target, least_documents=3, every_query=True)
         writes.copy_form(session, CONSOLE, source, target)
         writes.copy_form(session, CONSOLE, source, target)
         session.flush()

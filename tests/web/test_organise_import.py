@@ -107,7 +107,7 @@ def test_an_organiser_sees_what_an_archive_makes_and_then_brings_it_in_once(orga
     assert filled(own, FORM)["manifest"] == MANIFEST.strip()  # the archive's own may be changed too
     changed = MANIFEST.replace("The year", "Year")
     assert "Year 2019" in send_manifest(organiser, 200, kept=hidden(own, "kept"), manifest=changed)
-    for said in ("2 runs brought in, 0 were there already; ", "0 runs brought in, 2 were there already; "):
+    for said in ("2 runs brought in; workers score what is new.", "0 runs brought in. 2 runs were there already."):
         assert organiser.post("/organise/harbour/import", kept=kept).location == "/organise/harbour"
         assert said in organiser.get("/organise/harbour")
         assert slugs(world) == ["2025", "2019"]

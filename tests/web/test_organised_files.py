@@ -79,7 +79,7 @@ def test_queries_are_excluded_with_a_reason_hidden_and_taken_back(organiser: Rea
     assert re.search(r'value="q1"[^>]* checked', refused.text)
     assert organiser.post(f"{QUERIES}/change", action="exclude", because="x").status_code == 400
     assert organiser.post(f"{QUERIES}/change", query="q1", action="burn").status_code == 400
-    assert organiser.post(f"{QUERIES}/change", query="elsewhere", action="hide").status_code == 404
+    assert organiser.post(f"{QUERIES}/change", query="elsewhere", action="hide").status_code == 400
     assert organiser.post(f"{QUERIES}/change", query="q1", action="exclude", because="garbled").location == QUERIES
     assert organiser.post(f"{QUERIES}/change", query="q2", action="hide").location == QUERIES
     page = organiser.get(QUERIES)

@@ -27,7 +27,16 @@ from leaderboard.evaluations.rules import Answer, FormField, ShownTo, Subset
 from leaderboard.frozen import frozen
 from leaderboard.submissions.models import Participation, Submission
 from leaderboard.submissions.reads import selection
-from leaderboard.submissions.rules import SHOWN_STATES, UNFINISHED, Designation, Ruling, State, SystemKind, title_of_run
+from leaderboard.submissions.rules import (
+    SHOWN_STATES,
+    UNFINISHED,
+    Designation,
+    Ruling,
+    RunChoice,
+    State,
+    SystemKind,
+    title_of_run,
+)
 from leaderboard.teams.models import Pseudonym, System, Team
 from leaderboard.worker.models import Score, Scoring, ScoringSet
 from leaderboard.worker.reads import current_set, note_current_set
@@ -242,7 +251,7 @@ def status(session: Session, actor: Actor, submission_id: int, now: datetime) ->
         state=state,
         own=actor.is_in(run.team_id),
         may_act=inside,
-        may_let_stand=may_choose and selection.select_refusal(session, actor, run, now) is None,
+        may_let_stand=may_choose and _could_stand(session, run),
         may_make_primary=may_choose and not (run.late or is_primary),
         results_open=results_open,
         details_open=details_open,
@@ -374,6 +383,14 @@ def label_of(session: Session, actor: Actor, run: Submission, now: datetime) -> 
 
 def _is_inside(actor: Actor, run: Submission) -> bool:
     return actor.answers_for(run.team_id, run.evaluation.campaign_id)
+
+
+def _could_stand(session: Session, run: Submission) -> bool:
+    """Whether another run stands for the system that is not its team's primary one; only the primary rule chooses."""
+    if run.evaluation.campaign.run_choice is not RunChoice.PRIMARY:
+        return False
+    standing = selection.selected_by_order(selection.contenders(session, run))
+    return standing is not None and standing.submission_id != run.id and (standing.off_board or not standing.is_primary)
 
 
 def _awaits(session: Session, scoring: Scoring | None, state: str, results_open: bool, subset: Subset) -> str:
