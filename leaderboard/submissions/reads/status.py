@@ -25,18 +25,10 @@ from leaderboard.evaluations.models import Acceptance, Agreement, Evaluation
 from leaderboard.evaluations.reads import form_fields, organised_campaign, organised_evaluation
 from leaderboard.evaluations.rules import Answer, FormField, ShownTo, Subset
 from leaderboard.frozen import frozen
+from leaderboard.submissions import rules as run_rules
 from leaderboard.submissions.models import Participation, Submission
 from leaderboard.submissions.reads import selection
-from leaderboard.submissions.rules import (
-    SHOWN_STATES,
-    UNFINISHED,
-    Designation,
-    Ruling,
-    RunChoice,
-    State,
-    SystemKind,
-    title_of_run,
-)
+from leaderboard.submissions.rules import SHOWN_STATES, UNFINISHED, Designation, Ruling, State, SystemKind
 from leaderboard.teams.models import Pseudonym, System, Team
 from leaderboard.worker.models import Score, Scoring, ScoringSet
 from leaderboard.worker.reads import current_set, note_current_set
@@ -256,7 +248,7 @@ def status(session: Session, actor: Actor, submission_id: int, now: datetime) ->
         results_open=results_open,
         details_open=details_open,
         details_closed_because="" if details_open else headings.closed_details(evaluation),
-        title=title_of_run(run.label if named else "", run.filename if inside else "", run.id),
+        title=run_rules.title_of_run(run.label if named else "", run.filename if inside else "", run.id),
         is_primary=is_primary,
         threshold_unused=run.threshold is not None and not headings.measures_of_returned(evaluation.campaign),
         receipt=run.sha256,
@@ -387,7 +379,7 @@ def _is_inside(actor: Actor, run: Submission) -> bool:
 
 def _could_stand(session: Session, run: Submission) -> bool:
     """Whether another run stands for the system that is not its team's primary one; only the primary rule chooses."""
-    if run.evaluation.campaign.run_choice is not RunChoice.PRIMARY:
+    if run.evaluation.campaign.run_choice is not run_rules.RunChoice.PRIMARY:
         return False
     standing = selection.selected_by_order(selection.contenders(session, run))
     return standing is not None and standing.submission_id != run.id and (standing.off_board or not standing.is_primary)
@@ -639,7 +631,7 @@ def _row(row: Any) -> SubmissionRow:
     return snapshot(
         SubmissionRow,
         run,
-        title=title_of_run(run.label, run.filename, run.id),
+        title=run_rules.title_of_run(run.label, run.filename, run.id),
         campaign=run.evaluation.campaign.slug,
         evaluation=run.evaluation.slug,
         evaluation_title=run.evaluation.title,
