@@ -45,3 +45,14 @@ def test_sums_beside_runs_are_read_in_time_that_grows_with_their_file(tmp_path: 
         draft = draft_of(tree)
     assert time.process_time() - started < 5
     assert re.findall('md5 = "(.*)"', draft.text) == ["0" * 32, "a" * 32]
+
+
+def test_what_a_table_beside_a_run_leaves_open_one_at_the_root_says(tmp_path: Path) -> None:
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "qrels.txt").write_text("q1 0 d1 1\n")
+    (tmp_path / "runs" / "one").write_text("q1 Q0 d1 1 1.0 one\n")
+    (tmp_path / "runs" / "teams.csv").write_text("run,team\none,Oak\n")
+    (tmp_path / "kinds.csv").write_text("run,team,kind\none,Yew,manual\n")
+    with open_tree(tmp_path) as tree:
+        text = draft_of(tree).text
+    assert '{ file = "runs/one", team = "Oak", system = "one", kind = "manual" }' in text
