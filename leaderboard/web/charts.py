@@ -179,7 +179,8 @@ def _finding(rows: Sequence[Difference], column: Column, other: str) -> str:
     above = sum(difference > 0 for _, difference in rows)
     below = sum(difference < 0 for _, difference in rows)
     words = f"Above {other} on {above} of {counted(len(rows), 'query')}, below on {below}"
-    words += f", level on {len(rows) - above - below}"
+    if level := len(rows) - above - below:
+        words += f", level on {level}"
     (best, gain), (worst, loss) = rows[0], rows[-1]
     if gain > 0:
         words += f"; most above on {best} (+{plain_figure(gain, column.unit)})"
