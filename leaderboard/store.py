@@ -86,11 +86,11 @@ class Arriving:
     and no characters that can't be seen.
     """
 
-    def __init__(self, path: Path, filename: str, caps: Config) -> None:
+    def __init__(self, path: Path, filename: str, config: Config) -> None:
         self.path = path
         last = PureWindowsPath(PurePosixPath(filename).name).name
         self.filename = "".join(filter(str.isprintable, last))[-LONGEST_FILENAME:] or "run"
-        self._caps = caps
+        self._config = config
         self._size = 0
         self._sha256 = hashlib.sha256()
         self._md5 = hashlib.md5(usedforsecurity=False)
@@ -118,7 +118,7 @@ class Arriving:
 
     def received(self) -> Received:
         """What it is, now that all of it has come. Raises TooLarge as `whole` does, and over the cap of text."""
-        path, cap = self.whole(), self._caps.text_bytes
+        path, cap = self.whole(), self._config.text_bytes
         text_sha256, text_size = hashlib.sha256(), 0
         try:
             with open_plain(path, Limits(expanded_bytes=NO_CAP), self.filename) as text:
@@ -133,7 +133,7 @@ class Arriving:
         return Received(sha256, md5, of_text, self._size, text_size, self.filename)
 
     def _require_size(self) -> None:
-        cap = self._caps.upload_bytes
+        cap = self._config.upload_bytes
         if self._size > cap:
             raise TooLarge(f"The file is larger than {cap:,} bytes, the most taken here; compress it with gzip.")
 
@@ -177,14 +177,14 @@ class RunStore:
     flushed, and put in place by one rename. Any number of processes may use one folder at the same time.
     """
 
-    def __init__(self, url: str, caps: Config | None = None, *, must_exist: bool = False) -> None:
-        """The store in a folder, made where it is missing; `caps` bound what `receive` takes, as received and as text.
+    def __init__(self, url: str, config: Config | None = None, *, must_exist: bool = False) -> None:
+        """The store in a folder, made where it is missing; `config` bounds what `receive` takes, packed and unpacked.
 
         must_exist: it is not made, and what is asked of it raises NoStore while it is missing. The same goes for a
         folder that was not made by this program, such as an empty volume in the store's place.
         """
         self.url = url  # what another process opens it with
-        self.caps = caps or Config()
+        self.config = config or Config()
         if "://" in url and not url.startswith("file://"):
             raise BadInput(f"{url.partition('://')[0]} is no kind of run store; give a folder")
         self._root = Path(url.removeprefix("file://"))
@@ -219,7 +219,7 @@ class RunStore:
     def arriving(self, filename: str) -> Iterator[Arriving]:
         """A file to write an upload to; it is gone after the block, unless it was kept by `keep`."""
         with self.incoming() as path:
-            file = Arriving(path, filename, self.caps)
+            file = Arriving(path, filename, self.config)
             try:
                 yield file
             finally:

@@ -33,10 +33,10 @@ def table_of(model: type[Inputs]) -> str:
 
 def main() -> None:
     text = DOCS.read_text(encoding="utf-8")
-    blank = "\n\n"
     for heading, model in TABLES.items():
         before, _, rest = text.partition(f"{heading}\n\n")
-        text = f"{before}{heading}\n\n{table_of(model)}\n\n{rest.partition(blank)[2]}"
+        _, _, after = rest.partition("\n\n")
+        text = f"{before}{heading}\n\n{table_of(model)}\n\n{after}"
     DOCS.write_text(text, encoding="utf-8")
 
 

@@ -302,7 +302,7 @@ def _is_command_line() -> bool:
 
 
 def _look(file: ByteSource, *, name: str, limits: Limits) -> Looked:  # noqa: ARG001  # a run has limits of its own
-    longest = store().caps.text_bytes
+    longest = store().config.text_bytes
     return look_at(file, name, longest if _is_command_line() else CHECKED_BYTES, longest)
 
 

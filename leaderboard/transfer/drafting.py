@@ -41,6 +41,7 @@ COLUMNS = (  # what tables call runs, teams and kinds
     {"team", "group", "organization", "organisation", "participant", "team id"},
     {"runtype", "run type", "type", "kind"},
 )
+KINDS = set(SystemKind)
 HEAD = """\
 # A draft: read it, correct it and complete it; docs/import.md says what may stand here. What files don't say:
 # visibility and compat (9 for figures of trec_eval 9 or 8) of the campaign; opens_at, closes_at and documents of
@@ -203,9 +204,7 @@ def _in_table(text: str, delimiter: str) -> dict[str, dict[str, str]]:
     for row in rows if run and team else ():
         word = row.get(kind, "").strip().lower()
         if row[team]:
-            said[row[run].strip().lower()] = {"team": row[team].strip()} | (
-                {"kind": word} if word in set(SystemKind) else {}
-            )
+            said[row[run].strip().lower()] = {"team": row[team].strip()} | ({"kind": word} if word in KINDS else {})
     return said
 
 

@@ -266,7 +266,8 @@ class _Replay:
             of_runs = sa.select(Submission.sha256, Submission.system_id)
             there.update(self.session.execute(of_runs.where(Submission.evaluation_id == evaluation.id)))
         for run, upload in runs:
-            where = shown(run.file)  # and when it came onto boards, as far as anything says it:
+            where = shown(run.file)
+            # When it came onto boards, as far as anything says it.
             moment = run.scored_at or run.received_at or run.run_at or evaluation.closes_at or self.now
             steps.append((moment, RUNNING, where, partial(self._run, where, evaluation, run, upload, there)))
         for moment, kind, where, step in sorted(steps, key=itemgetter(0, 1)):

@@ -75,11 +75,7 @@ def receive(
     for a second file of a field and for one of no field, and TooLarge at several times the cap; no file is kept then.
     """
     names = [file_field, *filter(None, [beside])]
-    with _read(names, check or _require_own_form, admit) as (
-        fields,
-        files,
-        refusal,
-    ):
+    with _read(names, check or _require_own_form, admit) as (fields, files, refusal):
         if refusal is not None:
             return Posted(fields, None, NOT_TAKEN, clock(), refusal)
         received_at, upload, refused, file = clock(), None, None, files.get(file_field)
@@ -108,7 +104,7 @@ def look(file_field: str, most: int) -> tuple[Fields, Looked | None]:
         if file_field not in files:
             return fields, None
         file = files[file_field]
-        return fields, look_at(file.whole(), file.filename, most, store().caps.text_bytes)
+        return fields, look_at(file.whole(), file.filename, most, store().config.text_bytes)
 
 
 def read_files(readers: Mapping[str, Callable[..., Any]], known: Collection[str] = ()) -> tuple[Fields, dict[str, Any]]:

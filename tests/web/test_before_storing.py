@@ -28,7 +28,7 @@ Send = Callable[..., tuple[TestResponse, int]]
 @pytest.fixture
 def send(app: Flask, world: World) -> Send:
     """Sends the form with a file of 4 MB, which the site has room for; the answer, and how many bytes were read."""
-    app.extensions["store"].caps = Config(upload_bytes=10**7, text_bytes=10**7)
+    app.extensions["store"].config = Config(upload_bytes=10**7, text_bytes=10**7)
     app.extensions["config"] = replace(app.extensions["config"], upload_bytes=10**7)
 
     def post(

@@ -162,7 +162,7 @@ def test_an_upload_that_is_cut_off_or_breaks_leaves_neither_row_nor_file(
 
 
 def test_an_upload_goes_to_the_store_piece_by_piece(world: World, app: Flask, participant: Reader) -> None:
-    app.extensions["store"].caps = Config(upload_bytes=20_000_000, text_bytes=20_000_000)
+    app.extensions["store"].config = Config(upload_bytes=20_000_000, text_bytes=20_000_000)
     app.extensions["config"] = replace(app.extensions["config"], upload_bytes=20_000_000)
     file = b"".join(b"q1 Q0 document-%d 1 0.9 alpha\n" % number for number in range(200_000))
     pieces: list[tuple[int, int]] = []  # what was asked for, and what the store held then
