@@ -18,9 +18,8 @@ from leaderboard.accounts import writes as people
 from leaderboard.accounts.models import User
 from leaderboard.accounts.rules import Scope
 from leaderboard.audit.writes import present
-from leaderboard.cli import options
 from leaderboard.cli.database import reading, up_to_date, writing
-from leaderboard.cli.options import flag, option, print_table, whole
+from leaderboard.cli.options import flag, option, print_table, together, whole
 from leaderboard.config import Config
 from leaderboard.errors import BadInput
 from leaderboard.mail import writes as outbox
@@ -37,7 +36,7 @@ def user() -> None:
 
 def _command(name: str | None = None) -> Callable[[Callable[..., None]], click.Command]:
     """A command about the account of a name; it is called as its function is, or as the name says."""
-    return options.together(user.command(name), click.argument("name"))
+    return together(user.command(name), click.argument("name"))
 
 
 @contextmanager
