@@ -249,9 +249,7 @@ def results(
     value_columns = per_query_columns(scoring_set)
     column = table.pick(value_columns, measure)
     of_run = sa.select(Score).where(Score.scoring_id == scoring.id, Score.subset == scored.subset)
-    if details:
-        of_run = of_run.options(sa.orm.undefer(Score.values))
-    scores = {score.measure: score for score in session.scalars(of_run)}
+    scores = {score.measure: score for score in session.scalars(of_run.options(sa.orm.undefer(Score.values)))}
     disclosure, own = Disclosure(actor, evaluation, scoring_set, now), actor.is_in(run.team_id)
     on_board = load_standing(session, actor, evaluation, now, held.primary)
     standing = next((entry for entry in on_board if (entry.system_id, entry.late) == (run.system_id, run.late)), None)
