@@ -24,8 +24,8 @@ def board(
     answer: str | None = None,
 ) -> boards.BoardPage:
     """The board of an evaluation. measure: to rank by; tag: only queries with it; show: primary, best, latest or all
-    runs of each system; sort: a column, with - before it the other way round; answer: only runs with this answer to a
-    field of the form, as KEY:ANSWER, with the ranks that they have among all.
+    runs of each system; sort: system, kind, date or that measure, with - before it the other way round; answer: only
+    runs with this answer to a field of the form, as KEY:ANSWER, with the ranks that they have among all.
     """
     return asked_board(campaign, evaluation, measure=measure, tag=tag, show=show, sort=sort, answer=answer)
 

@@ -62,7 +62,7 @@ LEFT_OUT: Mapping[str, Collection[str]] = {
     "Line": {"number"},
     "BoardStatistics": {"ranks", "above_baselines"},
     "Lead": {"leader", "then"},
-    "BoardPage": {"sort", "text", "listed", "shown", "paging", "own_elsewhere", "whole", "queries_in_means"},
+    "BoardPage": {"sort", "text", "listed", "shown", "paging", "own_elsewhere", "whole"},
     "QueryListPage": {"sort", "paging"},
     "QueryPage": {"ends", "paging"},
     "RankedListPage": {"paging"},

@@ -1,7 +1,6 @@
 """What the figures of a page show, in sentences. None says more than the figures allow."""
 
 import math
-from collections import Counter
 from collections.abc import Sequence
 
 from flask import Flask
@@ -84,20 +83,18 @@ def board_finding(page: BoardPage) -> tuple[str, ...]:
 
 
 def means_over(page: BoardPage) -> str:
-    """Over how many queries the board's means are, where not over all of its queries; else empty.
+    """Over how many queries the means that rank are, where not over all of the board's queries; else empty.
 
     Why so few is said only to those who may see single queries: it tells something of the judgments.
     """
-    counts = page.queries_in_means
+    column, counts = page.ranked_by, page.whole.counts
     total = page.tag_queries if page.tag else page.terms.counted if page.terms else 0
-    if all(fewest == total for fewest, _ in counts.values()):
+    if column is None or not counts or counts[0] == total:
         return ""
-    usual, _ = Counter(counts.values()).most_common(1)[0]
-    text = f"Means are over {_from_to(*usual)} of {counted(total, 'query')}"
+    text = f"Means of {column.name} are over {_from_to(*counts)} of {counted(total, 'query')}"
     if page.terms and page.terms.nothing_relevant and page.details_open and not page.tag:
         text += f"; without a relevant document: {page.terms.nothing_relevant:,}"
-    others = [f"; {name} is over {_from_to(*own)}" for name, own in counts.items() if own != usual]
-    return f"{text}{''.join(others)}."
+    return f"{text}."
 
 
 def why_no_intervals(page: BoardPage) -> str:

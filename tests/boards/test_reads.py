@@ -83,15 +83,11 @@ def test_only_scored_runs_are_on_the_board(field: Field, state: State) -> None:
     assert page.waiting == (state in (State.QUEUED, State.SCORING))
 
 
-def test_rows_sort_by_name_team_date_or_another_measure_and_keep_their_ranks(field: Field) -> None:
-    field.run("birch", {"AP": [0.5] * 4, "P@5": [0.1] * 4}, team="Zelkova")
-    field.run("Alder", {"AP": [0.4] * 4, "P@5": [0.2] * 4}, team="Yew")
-    by_name, by_team = read(field, sort="system"), read(field, sort="-team")
-    assert standing(by_name) == [(2, "Alder"), (1, "birch")]
-    assert standing(by_team) == [(1, "birch"), (2, "Alder")]
-    assert standing(read(field, sort="-date")) == [(2, "Alder"), (1, "birch")]
-    assert standing(read(field, sort="P@5")) == [(2, "Alder"), (1, "birch")]
-    assert standing(read(field, sort="-AP")) == [(2, "Alder"), (1, "birch")]
+@pytest.mark.parametrize("sort", ["system", "-date", "-AP"])
+def test_rows_sort_by_name_date_or_the_measure_and_keep_their_ranks(field: Field, sort: str) -> None:
+    field.run("birch", {"AP": [0.5] * 4})
+    field.run("Alder", {"AP": [0.4] * 4})
+    assert standing(read(field, sort=sort)) == [(2, "Alder"), (1, "birch")]
 
 
 def test_a_tag_leaves_only_its_queries_in_the_means(database: Database) -> None:
@@ -228,7 +224,7 @@ def test_while_details_are_closed_no_tag_slices_the_board(database: Database) ->
         ({"measure": "RR"}, "this page shows AP, P@5"),
         ({"measure": "nonsense"}, "this page shows AP, P@5"),
         ({"show": "nonsense"}, "primary, best, latest, all"),
-        ({"sort": "-nonsense"}, "system, team, kind, date, AP, P@5"),
+        ({"sort": "-P@5"}, "system, kind, date, AP"),
     ],
 )
 def test_what_the_board_does_not_know_is_refused_with_what_there_is(

@@ -36,7 +36,7 @@ class BoardQuery:
     measure  to rank by
     tag      only queries with it
     show     which runs (`Show`)
-    sort     a column, with - before it the other way round
+    sort     system, kind, date or that measure, with - before it the other way round
     answer   `key:answer`: only runs with this answer to a field of the form, with the ranks that they have among all
     text     only rows whose system, team or run has it in its name
     page     of a board of more than WHOLE rows; None for all rows. run: instead, the one that this submission stands on
@@ -125,8 +125,6 @@ class BoardPage:
              every run that comes in pages, those only that the page tells of (`every_run`); `whole` counts all
     baselines  those that stand above the rows of every page
     own_elsewhere  rows of the reader's teams that stand on another page, each with that page's number
-    queries_in_means  measure -> the fewest and the most queries that a mean is over; only measures that have means.
-             Under the measure that ranks of all rows, under others of those shown and the baselines
     answers  to the organisers' form fields: which are columns, and what the reader filters by
     statistics  of exactly the runs shown; None until the worker has computed them, and for a tag
     organised  whether this reader organises the campaign
@@ -154,7 +152,6 @@ class BoardPage:
     baselines: tuple[BoardRow, ...] = ()
     own_elsewhere: tuple[tuple[BoardRow, int], ...] = ()
     whole: Whole = field(default_factory=Whole)
-    queries_in_means: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     answers: BoardAnswers = field(default_factory=BoardAnswers)
     statistics: ranking.BoardStatistics | None = None
     waiting: int = 0
@@ -198,17 +195,10 @@ class AskedBoard:
     ranked_by: table.Column
     positions: Sequence[int] | None
 
-    @property
-    def decisive(self) -> list[str]:
-        """The measures that decide where rows stand."""
-        by = self.ranked_by.name, self.view.sort.lstrip("-")
-        return [each.name for each in self.page.columns if each.name in by]
-
     def with_figures(self, entries: Sequence[table.Entry], measures: Sequence[str]) -> list[table.Entry]:
         """The same runs with figures of these measures."""
         if self.positions is None:
-            lacking = [name for name in measures if name not in self.decisive]
-            return table.with_figures(self.session, [self.disclosure], entries, lacking)
+            return table.with_figures(self.session, [self.disclosure], entries, measures)
         settings, scorings = self.disclosure.scoring_set.settings, [entry.scoring_id for entry in entries]
         vectors = load_vectors(self.session, scorings, [*measures, *settings.kept], self.disclosure.subset)
         over_tag = []
@@ -258,17 +248,17 @@ def _all_rows(asked: AskedBoard) -> Listing:
     session, disclosure = asked.session, asked.disclosure
     if view.set_id is None:
         where = session, disclosure.actor, disclosure.evaluation, disclosure.moment
-        entries = ranking.load_standing(*where, ranked_by, page.show, asked.decisive)
+        entries = ranking.load_standing(*where, ranked_by, page.show)
     else:
         own_rows = ranking.stands_by(StoredChoice(RunChoice.PRIMARY)) if page.show is ranking.Show.PRIMARY else None
-        candidates = table.load_entries(session, [disclosure], asked.decisive, standing=own_rows)
+        candidates = table.load_entries(session, [disclosure], [ranked_by.name], standing=own_rows)
         entries = ranking.choose(candidates, page.show, ranked_by)
     if asked.positions is not None:
-        entries = asked.with_figures(entries, asked.decisive)
+        entries = asked.with_figures(entries, [ranked_by.name])
     places = ranking.ranks(entries, ranked_by) if page.results_open else {}
     if page.show is not ranking.Show.ALL:  # of those that tie: else by arrival
         entries.sort(key=lambda entry: entry.system.name.casefold())
-    entries = ranking.sort_entries(entries, ranked_by, page.columns, view.sort)
+    entries = ranking.sort_entries(entries, ranked_by, view.sort)
     answers = board_answers(session, disclosure.evaluation, entries, view.answer)
     listed = [
         entry.submission_id
@@ -336,7 +326,7 @@ def _every_run(asked: AskedBoard) -> Listing | None:
     baselines = runs.submissions[order[apart[order]]].tolist()
     leads = runs.submissions[np.isin(rank, np.unique(rank[rank > 0])[:2])].tolist()
     wanted_runs = {*baselines, *leads, *shown, *elsewhere}
-    entries = table.load_entries(asked.session, [disclosure], asked.decisive, runs=wanted_runs)
+    entries = table.load_entries(asked.session, [disclosure], [column.name], runs=wanted_runs)
     known = {entry.submission_id: entry for entry in entries}
     ranks = zip(runs.submissions.tolist(), rank.tolist(), strict=True)
     return Listing(
@@ -406,14 +396,14 @@ def board(
         tag=view.tag,
         text=view.text,
         organised=organised,
+        parked=ranking.parked_runs(session, evaluation) if organised and not old else (),
         verified=verifications(session) if organised and not old else None,
         old=old,
         judgments_open=may_see(actor, evaluation, Content.JUDGMENTS, now),
     )
     if scoring_set is None:
         answers = board_answers(session, evaluation, (), view.answer)
-        parked = ranking.parked_runs(session, evaluation) if organised else ()
-        return replace(page, parked=parked, answers=answers, waiting=ranking.received_runs(session, evaluation))
+        return replace(page, answers=answers, waiting=ranking.received_runs(session, evaluation))
     disclosure = table.Disclosure(actor, evaluation, scoring_set, moment)
     tags: Mapping[str, Sequence[int]] = {}
     if details_open and may_see(actor, evaluation, Content.TEXTS, now):
@@ -436,7 +426,7 @@ def _with_rows(asked: AskedBoard) -> BoardPage:
     """The page with what depends on the board's runs."""
     listing, ranked_by, disclosure, page = list_rows(asked), asked.ranked_by, asked.disclosure, asked.page
     session, evaluation = asked.session, disclosure.evaluation
-    computed, waiting, rescoring, some_failed = ranking.of_worker(
+    computed, waiting, rescoring = ranking.of_worker(
         session, evaluation, disclosure.scoring_set, ranked_by.name, disclosure.subset
     )
     statistics = None
@@ -462,9 +452,6 @@ def _with_rows(asked: AskedBoard) -> BoardPage:
     listed, shown, baselines = (
         tuple(map(rows.__getitem__, runs)) for runs in (listing.listed, listing.shown, listing.baselines)
     )
-    counts = {
-        name: [own[index].count for own in figures.values() if own[index].count] for index, name in enumerate(names)
-    } | {ranked_by.name: listing.whole.counts}
     return replace(
         page,
         rows=tuple(row for run, row in rows.items() if run not in listing.baselines),
@@ -474,12 +461,10 @@ def _with_rows(asked: AskedBoard) -> BoardPage:
         baselines=baselines,
         own_elsewhere=tuple((rows[run], number) for run, number in listing.own_elsewhere.items()),
         whole=listing.whole,
-        queries_in_means={name: (min(own), max(own)) for name, own in counts.items() if own},
         answers=listing.answers,
         statistics=statistics,
         waiting=0 if page.old else waiting,
         rescoring=0 if page.old else rescoring,
-        parked=ranking.parked_runs(session, evaluation) if some_failed and page.organised and not page.old else (),
     )
 
 

@@ -26,15 +26,12 @@ from leaderboard.statistics import Detectable, SwapRate
 from leaderboard.submissions import rules
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.reads.run_arrays import RunFigures, Runs, Wanted, load_figures, load_runs
-from leaderboard.submissions.reads.selection import IS_WANTED, has_its_place, lost_in, on_boards, scored_runs
+from leaderboard.submissions.reads.selection import IS_WANTED, has_its_place, on_boards, scored_runs
 from leaderboard.worker.models import IN_QUEUE, Scoring, ScoringSet
 
 Row = TypeVar("Row")
 
 NAMED = 20_000  # runs that a statement may name, below the number of values that databases take
-
-
-HAS_FAILED = IS_WANTED, Scoring.state == rules.State.FAILED  # conditions on ScoringSet and Scoring
 
 
 class Show(StrEnum):
@@ -127,12 +124,11 @@ def load_standing(
     now: datetime,
     by: table.Column,
     show: Show | None = None,
-    measures: Iterable[str] = (),
 ) -> list[table.Entry]:
-    """The runs that stand on an evaluation's board by this measure, with its figures and others. show: None for the
-    campaign's own rule"""
-    show, names = show or Show(evaluation.campaign.run_choice), [by.name, *measures]
-    candidates = load_candidates(session, actor, [evaluation], now, names, {evaluation.id: [by.name]}, show)
+    """The runs that stand on an evaluation's board by this measure, with its figures. show: None for the campaign's own
+    rule"""
+    show, names = show or Show(evaluation.campaign.run_choice), [by.name]
+    candidates = load_candidates(session, actor, [evaluation], now, names, {evaluation.id: names}, show)
     return choose(candidates, show, by)
 
 
@@ -193,25 +189,20 @@ def ranks(entries: Iterable[table.Entry], column: table.Column) -> dict[int, int
 
 SORTS: Mapping[str, Callable[[table.Entry], Any]] = {
     "system": lambda entry: entry.system.name.casefold(),
-    "team": lambda entry: entry.system.team.casefold(),
     "kind": lambda entry: entry.system.kind.value,
     "date": lambda entry: entry.date,
 }
 
 
-def sort_entries(
-    entries: Sequence[table.Entry], column: table.Column, columns: Sequence[table.Column], sort: str
-) -> list[table.Entry]:
-    """Best first by `column`; or by `sort`: system, team, kind, date or one of the columns, with "-" the other way.
+def sort_entries(entries: Sequence[table.Entry], column: table.Column, sort: str) -> list[table.Entry]:
+    """Best first by `column`; or by `sort`: system, kind, date or the column, with "-" before it the other way round.
 
     Raises BadInput for anything else. Undefined means and late runs are last either way. Those that tie stay in order.
     """
-    by_name = {other.name: other for other in columns}
-    wanted, backwards = known_order(sort, (*SORTS, *by_name))
+    wanted, backwards = known_order(sort, (*SORTS, column.name))
     if wanted in SORTS:
         return sorted(entries, key=SORTS[wanted], reverse=backwards)
-    by = by_name.get(wanted, column)
-    ordered = by.sort(entries, lambda entry: entry.figure(by.name).mean, backwards)
+    ordered = column.sort(entries, lambda entry: entry.figure(column.name).mean, backwards)
     return ordered if wanted else sorted(ordered, key=lambda entry: entry.late)
 
 
@@ -284,39 +275,31 @@ def statistics_of(figures: Mapping[str, Any], ranked: Collection[int]) -> BoardS
 
 @frozen
 class ParkedRun:
-    """A run that could not be scored for a reason of ours. holds_up: a re-scoring waits for it, so the board is old."""
+    """A run that could not be scored for a reason of ours."""
 
     submission_id: int
     reason: str
-    holds_up: bool
 
 
 def parked_runs(session: Session, evaluation: Evaluation) -> tuple[ParkedRun, ...]:
     """Failed runs of the current set and of one that is being made, each once."""
-    holds_up = lost_in().where(ScoringSet.state == rules.SetState.BUILDING).with_only_columns(Scoring.id)
-    rows = session.execute(
-        sa.select(Scoring, Scoring.id.in_(holds_up.correlate(None)))
-        .join(ScoringSet)
-        .join(Submission)
-        .where(ScoringSet.evaluation_id == evaluation.id, *HAS_FAILED, on_boards())
-        .order_by(Scoring.submission_id, ScoringSet.id)
-    )
-    parked = {run.submission_id: ParkedRun(run.submission_id, run.failure, holds) for run, holds in rows}
-    return tuple(parked.values())
+    failed = ScoringSet.evaluation_id == evaluation.id, IS_WANTED, Scoring.state == rules.State.FAILED, on_boards()
+    runs = sa.select(Scoring).join(ScoringSet).join(Submission).where(*failed)
+    ordered = session.scalars(runs.order_by(Scoring.submission_id, ScoringSet.id))
+    return tuple({run.submission_id: ParkedRun(run.submission_id, run.failure) for run in ordered}.values())
 
 
 def of_worker(
     session: Session, evaluation: Evaluation, scoring_set: ScoringSet, measure: str, subset: Subset
-) -> tuple[dict[str, Any] | None, int, int, bool]:
+) -> tuple[dict[str, Any] | None, int, int]:
     """The figures of a board that the worker has computed, None before that; how many runs are queued or being scored
-    in the current set, and in one that is building; whether `parked_runs` may find any. In one statement."""
-    own = ScoringSet.evaluation_id == evaluation.id
+    in the current set, and in one that is building. In one statement."""
     unfinished = (
         sa.select(sa.func.count(Scoring.id))
         .join(ScoringSet)
         .join(Scoring.submission)
         .where(
-            own,
+            ScoringSet.evaluation_id == evaluation.id,
             ScoringSet.source == evaluation.official_source,
             on_boards(),
             sa.text(IN_QUEUE),  # by the queue's index, which has no scored run
@@ -328,8 +311,7 @@ def of_worker(
     )
     of_board = Board.scoring_set_id == scoring_set.id, Board.measure == measure, Board.subset == subset
     figures = sa.select(Board.figures).where(*of_board).scalar_subquery()
-    failed = sa.exists().where(ScoringSet.id == Scoring.scoring_set_id, own, *HAS_FAILED)
-    return session.execute(sa.select(figures, waiting, rescoring, failed)).one()
+    return session.execute(sa.select(figures, waiting, rescoring)).one()
 
 
 def received_runs(session: Session, evaluation: Evaluation) -> int:
