@@ -14,7 +14,6 @@ import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
-from datetime import datetime
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,7 +25,7 @@ from leaderboard.audit.rules import short
 from leaderboard.boards.models import Board, Standing
 from leaderboard.boards.reads.ranking import stands_by
 from leaderboard.campaigns.models import Campaign
-from leaderboard.db import Database, clock, insert_unless_there, locked
+from leaderboard.db import Database, clock
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules import ScoringSettings, Subset
 from leaderboard.frozen import frozen
@@ -158,7 +157,7 @@ def _due_of_old(session: Session, of_set: sa.ColumnElement[bool]) -> list[Due]:
 
 def refresh(database: Database, wanted: Due) -> bool:
     """Computes the figures of one measure and keeps them. False when nothing was kept, because they are not due (any
-    more), another worker is at the set's boards, or newer figures are kept already."""
+    more), or another worker is at the set's boards."""
     unseen = {"synchronize_session": False}
     of_set = sa.update(ScoringSet).where(ScoringSet.id == wanted.scoring_set_id).execution_options(**unseen)
     free = sa.or_(ScoringSet.refreshing_until.is_(None), ScoringSet.refreshing_until < clock())
@@ -179,7 +178,6 @@ def _refresh(database: Database, wanted: Due) -> bool:
             return False
         as_of = session.scalars(sa.select(clock())).one()
         works = _read(session, wanted)
-    is_written = False
     for work in works:
         ends, figures = _derive(work)
         changed = {run: pair for run, pair in ends.items() if differs(pair, work.figures[run][2:])}
@@ -194,8 +192,10 @@ def _refresh(database: Database, wanted: Due) -> bool:
                 session.execute(sa.update(Score), rows[start : start + WRITTEN_AT_ONCE])
         with database.write() as session:
             for subset in work.subsets:
-                is_written = _write_figures(session, wanted, subset, figures, packed, as_of)
-    return is_written
+                key = {**wanted._asdict(), "subset": subset}
+                kept = {**packed, "version": FIGURES_VERSION, "figures": figures, "refreshed_at": as_of}
+                session.merge(Board(**key, **kept))
+    return bool(works)
 
 
 def recomputed(session: Session) -> Iterator[tuple[str, int, str, Any, Any]]:
@@ -409,22 +409,3 @@ def packed_figures(figures: Mapping[int, KeptFigure]) -> dict[str, Any]:
     numbers = np.array([figures[scoring] for scoring in scorings], dtype=np.float64).reshape(-1, 4)
     packed = dict(zip(("means", "counts", "lows", "highs"), map(np.ascontiguousarray, numbers.T), strict=True))
     return {"scorings": np.array(scorings, dtype=np.int64), **packed}
-
-
-def _write_figures(
-    session: Session,
-    wanted: Due,
-    subset: Subset,
-    figures: dict[str, Any],
-    packed: Mapping[str, Any],
-    as_of: datetime,
-) -> bool:
-    """Keeps the figures and those of each run, packed, unless later ones are kept already; whether it did."""
-    key = {**wanted._asdict(), "subset": subset}
-    insert_unless_there(session, Board, **key, version=0, figures={}, refreshed_at=as_of, **packed_figures({}))
-    row = locked(session, Board, key)
-    if row.refreshed_at > as_of:
-        return False
-    for name, own in {**packed, "version": FIGURES_VERSION, "figures": figures, "refreshed_at": as_of}.items():
-        setattr(row, name, own)
-    return True

@@ -526,7 +526,7 @@ def _leader(evaluation: Evaluation, entries: Sequence[Entry], column: Column) ->
     chosen = choose(entries, Show(evaluation.campaign.run_choice.value), column)
     systems = len({entry.system.id for entry in chosen})
     places = ranks(chosen, column)
-    first = [entry for entry in chosen if places.get(entry.submission_id) == 1]
+    first = [entry for entry in chosen if places.get(entry.scoring_id) == 1]
     if not first or (mean := first[0].figure(column.name).mean) is None:
         return None, systems
     name = disambiguate(entry.system for entry in chosen)[first[0].system.id]

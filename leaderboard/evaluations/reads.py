@@ -622,7 +622,7 @@ def _places(session: Session, actor: Actor, evaluation: Evaluation, now: datetim
     else:
         own = scored_runs(session, Submission.team_id.in_(actor.teams), of_sets=ScoringSet.id == current.id)
         selected += selected_runs(own.get(current.id, ()), choice, lambda _: None, "none")
-    return {(run.system_id, run.late): (run.submission_id, rank.get(run.submission_id)) for run in selected}
+    return {(run.system_id, run.late): (run.submission_id, rank.get(run.scoring_id)) for run in selected}
 
 
 def _moved(title: str, places: Sequence[Places | None], *, always: bool) -> Iterator[str]:

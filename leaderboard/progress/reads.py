@@ -240,7 +240,7 @@ def _points(
         for entry in chosen:
             figure = entry.figure(here.name)
             if figure.mean is not None:
-                points.append(PeriodPoint(period, entry, figure, places.get(entry.submission_id)))
+                points.append(PeriodPoint(period, entry, figure, places.get(entry.scoring_id)))
     return points
 
 

@@ -312,7 +312,7 @@ def _places(session: Session, actor: Actor, team: Team, now: datetime) -> dict[i
         for entry in chosen:
             # In an anonymous period a system's page must not give its name away.
             if not entry.late and not entry.system.is_anonymous:
-                mean, rank = entry.figure(column.name).mean, taken.get(entry.submission_id)
+                mean, rank = entry.figure(column.name).mean, taken.get(entry.scoring_id)
                 places.setdefault(entry.system.id, []).append(TeamPlace(heading, column, mean, rank, len(taken)))
     return places
 

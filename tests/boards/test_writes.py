@@ -272,17 +272,8 @@ def test_what_was_refreshed_a_moment_ago_may_wait(field: Field) -> None:
     assert due(field, older_than=60) == ["AP", "P@5"]
 
 
-def test_newer_figures_of_another_worker_stay_and_those_of_an_earlier_version_are_due(field: Field) -> None:
+def test_figures_of_an_earlier_version_are_due(field: Field) -> None:
     field.run("Alder", {"AP": HALF})
-    refresh(field)
-    field.run("Birch", {"AP": HALF})
-    with field.database.write() as session:
-        session.execute(sa.update(Board).values(refreshed_at=clock(60)))
-    before = figures(field)
-    assert not boards.refresh(field.database, boards.Due(field.current_set().id, "AP"))
-    assert figures(field) == before
-    with field.database.write() as session:
-        session.execute(sa.update(Board).values(refreshed_at=clock()))
     refresh(field)
     with field.database.write() as session:
         session.execute(sa.update(Board).where(Board.measure == "P@5").values(version=boards.FIGURES_VERSION - 1))

@@ -25,7 +25,6 @@ from leaderboard.submissions.reads.selection import on_boards
 from leaderboard.submissions.reads.status import BoardAnswers, board_answers
 from leaderboard.submissions.rules import RunChoice, StoredChoice, places_of
 
-APART = 20  # baselines: as many stand above the rows of every page of every run, more of them among these
 OWN = 20  # rows of the reader's on other pages of every run that are named
 
 
@@ -66,7 +65,7 @@ EVERYTHING = BoardQuery()
 class Whole:
     """What a page of a board says of all of its rows, those too that stand on other pages.
 
-    rows       without the baselines that stand apart
+    rows       without the baselines
     ranked     how many of them have a rank
     baselines  all of them
     beaten     how many ranked rows are ahead of the best baseline
@@ -123,7 +122,7 @@ class BoardPage:
     text     if not empty, rows are listed whose system, team or run has it in its name
     rows     all of them; `listed` are those that pass the reader's filters, `shown` those of this page. Of a board of
              every run that comes in pages, those only that the page tells of (`every_run`); `whole` counts all
-    baselines  those that stand above the rows of every page
+    baselines  they stand above the rows of every page
     own_elsewhere  rows of the reader's teams that stand on another page, each with that page's number
     answers  to the organisers' form fields: which are columns, and what the reader filters by
     statistics  of exactly the runs shown; None until the worker has computed them, and for a tag
@@ -213,11 +212,10 @@ class Listing:
     """What a page needs of a board's runs; of the rows the submissions.
 
     entries  in the order of the board: all; of every run in pages those of the page, those that lead, the reader's own
-             and baselines that stand apart
-    baselines  those that stand above the rows of every page
+             and baselines
+    baselines  they stand above the rows of every page
     listed   those others that pass the reader's filters; shown: those of the page
-    places   submission -> rank
-    ranked   the scorings of all that have a rank
+    places   scoring -> rank, of all that have one
     own_elsewhere  the reader's own on other pages, each with that page's number
     """
 
@@ -226,7 +224,6 @@ class Listing:
     listed: Sequence[int]
     shown: Sequence[int]
     places: Mapping[int, int]
-    ranked: frozenset[int]
     paging: table.Paging
     own_elsewhere: Mapping[int, int]
     whole: Whole
@@ -272,17 +269,16 @@ def _all_rows(asked: AskedBoard) -> Listing:
     own = (entry.figure(ranked_by.name) for entry in entries)
     figures = np.array([(each.mean, each.count, each.low, each.high) for each in own], float).reshape(-1, 4).T
     is_baseline = np.array([entry.is_baseline for entry in entries], bool)
-    is_ranked = np.array([entry.submission_id in places for entry in entries], bool)
+    is_ranked = np.array([entry.scoring_id in places for entry in entries], bool)
     return Listing(
         entries=entries,
         baselines=baselines,
         listed=listed,
         shown=shown,
         places=places,
-        ranked=frozenset(entry.scoring_id for entry in entries if entry.submission_id in places),
         paging=paging,
         own_elsewhere=elsewhere,
-        whole=_whole(ranked_by, len(entries) - len(baselines), figures, is_baseline, is_ranked),
+        whole=_whole(ranked_by, figures, is_baseline, is_ranked),
         answers=answers,
     )
 
@@ -308,7 +304,7 @@ def _every_run(asked: AskedBoard) -> Listing | None:
     disclosure, column = asked.disclosure, asked.ranked_by
     set_id = disclosure.scoring_set.id
     runs = load_runs(asked.session, disclosure.actor, [set_id], on_boards(), by_arrival=True)[set_id]
-    if not runs.has_several or len(runs.systems) <= table.WHOLE:
+    if not runs.has_several:
         return None
     wanted = Wanted(disclosure, [column.name], runs, in_full=[column.name])
     figures = load_figures(asked.session, [wanted])[0][column.name].stored
@@ -317,33 +313,30 @@ def _every_run(asked: AskedBoard) -> Listing | None:
     if column.direction != "none":
         has_rank = ~(runs.late | runs.baseline | np.isnan(figures[0]))
         rank[has_rank] = places_of(figures[0, has_rank], column.direction)
-    apart = runs.baseline & (runs.baseline.sum() <= APART)
     order = np.lexsort((places_of(figures[0], column.direction), np.isnan(figures[0]), runs.late))  # ties by arrival
-    listed = runs.submissions[order[~apart[order]]].tolist()
+    listed = runs.submissions[order[~runs.baseline[order]]].tolist()
     if len(listed) <= table.WHOLE:
         return None
     paging, shown, elsewhere = _paged(asked.view, listed, set(runs.submissions[runs.own].tolist()))
-    baselines = runs.submissions[order[apart[order]]].tolist()
+    baselines = runs.submissions[order[runs.baseline[order]]].tolist()
     leads = runs.submissions[np.isin(rank, np.unique(rank[rank > 0])[:2])].tolist()
     wanted_runs = {*baselines, *leads, *shown, *elsewhere}
     entries = table.load_entries(asked.session, [disclosure], [column.name], runs=wanted_runs)
     known = {entry.submission_id: entry for entry in entries}
-    ranks = zip(runs.submissions.tolist(), rank.tolist(), strict=True)
     return Listing(
         entries=[known[run] for run in (*baselines, *listed) if run in known],
         baselines=baselines,
         listed=[run for run in listed if run in known],
         shown=shown,
-        places={run: place for run, place in ranks if place},
-        ranked=frozenset(runs.scorings[rank > 0].tolist()),
+        places=dict(zip(runs.scorings[rank > 0].tolist(), rank[rank > 0].tolist(), strict=True)),
         paging=paging,
         own_elsewhere=elsewhere,
-        whole=_whole(column, len(listed), figures, runs.baseline, rank > 0),
+        whole=_whole(column, figures, runs.baseline, rank > 0),
         answers=board_answers(asked.session, disclosure.evaluation, entries, ""),
     )
 
 
-def _whole(column: table.Column, rows: int, figures: Floats, baselines: Bools, ranked: Bools) -> Whole:
+def _whole(column: table.Column, figures: Floats, baselines: Bools, ranked: Bools) -> Whole:
     """figures: float64[4, runs], the means, over how many queries they are, and the ends of their intervals; NaN where
     there is none."""
     means, counts, lows, highs = figures
@@ -353,7 +346,7 @@ def _whole(column: table.Column, rows: int, figures: Floats, baselines: Bools, r
     places = places_of(np.concatenate([means[baselines], means[ranked]]), column.direction)
     ahead = places[baselines.sum() :] < places[: baselines.sum()].min(initial=len(places))
     return Whole(
-        rows=rows,
+        rows=int((~baselines).sum()),
         ranked=int(ranked.sum()),
         baselines=int(baselines.sum()),
         beaten=int(ahead.sum()) if baselines.any() else 0,
@@ -431,7 +424,7 @@ def _with_rows(asked: AskedBoard) -> BoardPage:
     )
     statistics = None
     if computed is not None and asked.positions is None:
-        statistics = ranking.statistics_of(computed, listing.ranked)
+        statistics = ranking.statistics_of(computed, listing.places)
         if not page.details_open:
             statistics = _rounded(asked, statistics, listing)
     names = [each.name for each in page.columns]
@@ -441,7 +434,7 @@ def _with_rows(asked: AskedBoard) -> BoardPage:
     figures = {number: tuple(entry.figure(name) for name in names) for number, entry in in_full.items()}
     rows = {
         entry.submission_id: BoardRow(
-            rank=listing.places.get(entry.submission_id),
+            rank=listing.places.get(entry.scoring_id),
             rank_set=statistics.ranks.get(entry.scoring_id) if statistics else None,
             entry=in_full.get(entry.scoring_id, entry),
             figures=figures.get(entry.scoring_id, ()),
@@ -486,7 +479,7 @@ def _rounded(asked: AskedBoard, statistics: ranking.BoardStatistics, listing: Li
     shared, ranks = Counter(places.values()), {}
     for entry in listing.entries:
         if entry.scoring_id in statistics.ranks:
-            (low, high), rank = statistics.ranks[entry.scoring_id], places[entry.submission_id]
+            (low, high), rank = statistics.ranks[entry.scoring_id], places[entry.scoring_id]
             ranks[entry.scoring_id] = min(low, rank), max(high, rank + shared[rank] - 1)
     return replace(nothing, ranks=ranks, rank_queries=max(whole.counts, default=0))
 

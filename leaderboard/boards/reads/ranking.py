@@ -173,14 +173,14 @@ def choose(entries: Iterable[table.Entry], show: Show, column: table.Column) -> 
 
 
 def ranks(entries: Iterable[table.Entry], column: table.Column) -> dict[int, int]:
-    """Submission -> rank among the runs that are ranked.
+    """Scoring -> rank among the runs that are ranked.
 
     Without a rank are baselines, late runs and undefined means, and all runs under a measure without a better end.
     """
     if column.direction == "none":
         return {}
     means = {
-        entry.submission_id: mean
+        entry.scoring_id: mean
         for entry in entries
         if rules.is_ranked(entry) and (mean := entry.figure(column.name).mean) is not None
     }

@@ -273,7 +273,7 @@ def results(
         value_columns=value_columns,
         figures=_figures(run, scores, held.columns, disclosure, own),
         threshold_costs=_threshold_costs(scoring, scores, held, disclosure, own),
-        rank=places.get(run.id),
+        rank=places.get(scoring.id),
         ranked=len(places),
         details_open=details,
         details_closed_because="" if details else headings.closed_details(evaluation),
