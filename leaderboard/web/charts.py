@@ -5,6 +5,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
+from operator import itemgetter
 from typing import Any
 from xml.etree import ElementTree
 
@@ -93,7 +94,7 @@ def _svg(spec: str, alt: str) -> str:
     # Imported here: it starts threads, and hangs after a fork if it was used before.
     import vl_convert
 
-    drawn = vl_convert.vegalite_to_svg({"config": STYLE, **json.loads(spec)})
+    drawn = vl_convert.vegalite_to_svg(spec, config=STYLE)
     root = ElementTree.fromstring(drawn)  # noqa: S314  # written a line above by our own renderer
     for element in root.iter():
         label = element.attrib.pop("aria-label", None)
@@ -104,13 +105,11 @@ def _svg(spec: str, alt: str) -> str:
             title.text = label
             element.insert(0, title)
     root.attrib |= {"role": "img", "aria-label": alt}
-    root.attrib.pop("class", None)
     text = ElementTree.tostring(root, encoding="unicode")
     return OUR_COLOUR.sub(lambda match: f'"var({PROPERTIES[match[1]]})"', text)
 
 
 HEIGHT = 220  # px, of the plot
-LABELLED = 60  # queries that still have room for their names on a desktop, a bar being 13 px wide
 SINGLE = 250  # queries up to which each has a bar of its own; more are counted in bins
 LONGEST_NAME = 16  # characters of a query's name
 # Names of queries differ at their ends.
@@ -190,10 +189,7 @@ def _finding(rows: Sequence[Difference], column: Column, other: str) -> str:
 
 
 def _bars(title: str, rows: Sequence[Difference], width: int) -> Spec:
-    labelled = len(rows) <= (LABELLED if width > WIDE_FROM else 12)
-    longest = min(max(len(query) for query, _ in rows), LONGEST_NAME) * CHARACTER
-    upright = longest > (width - 60) / len(rows)
-    room = 12 + longest if labelled and upright else 44
+    room = 12 + min(max(len(query) for query, _ in rows), LONGEST_NAME) * CHARACTER
     values = [
         {
             "query": query,
@@ -207,20 +203,12 @@ def _bars(title: str, rows: Sequence[Difference], width: int) -> Spec:
         "field": "query",
         "type": "nominal",
         "sort": None,
-        "scale": {"paddingInner": 0.2, "paddingOuter": 0.1},
-        "axis": {
-            "title": None if labelled else "queries, the greatest difference first",
-            "labels": labelled,
-            "labelExpr": SHORTENED,
-            "ticks": False,
-            "labelAngle": -90 if upright else 0,
-            "labelLimit": room,
-        },
+        "axis": {"title": None, "labelExpr": SHORTENED, "labelAngle": -90, "labelLimit": room, "labelOverlap": True},
     }
     y = {"field": "difference", "type": "quantitative", "axis": {"title": None, "labelExpr": SIGNED}}
     bar = {"type": "bar", "aria": True}
     layers = [
-        _layer(values, bar, x=x, y=y, color=ASIDE["color"], description=SAYS),
+        _layer(values, bar, x=x, y=y, color=COLOUR, description=SAYS),
         _layer([{"difference": 0}], ZERO, y=y),
     ]
     return _plot(width, HEIGHT, {"text": title}, layers, 8, room)
@@ -245,10 +233,7 @@ LABEL_HEIGHT = 17  # px, between two labels
 MOST_GREY = 40  # lines: nobody could tell more of them apart
 LABEL_STARTS = 28  # px right of the plot
 NARROWER = 0.88  # a name is cut by the width that it has where it is drawn; in a reader's font it may be wider
-NAMED_NOW = 3  # places of the latest period whose systems have a name in any case
 SHAPES = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross")  # with the colours, not only they
-THIN = {"width": 1, "opacity": 0.7, "size": 18}
-THICK = {"width": 2, "opacity": 1, "size": 60}
 
 
 def progress_chart(page: ProgressPage, kind: str = "system", only: int | None = None) -> Chart | None:
@@ -261,21 +246,18 @@ def progress_chart(page: ProgressPage, kind: str = "system", only: int | None = 
     if not page.is_series or not lines:
         return None
     sentence = best_over_periods(page, kind) if only is None else one_system_over_periods(page, lines, only)
-    coloured = ((line, _colour(page, line, only)) for line in lines)
-    drawn = [
-        _Drawn(line, colour, colour != REST or (only is None and _stands_out(page, line))) for line, colour in coloured
-    ]
+    drawn = [_Drawn(line, _colour(line, only), only is None and _stands_out(line)) for line in lines]
     named = [own for own in drawn if own.is_named]
     if len(drawn) - len(named) > MOST_GREY:
         sentence += f" The other {counted(len(drawn) - len(named), kind)} are not drawn."
         drawn = named
+    rows = _rows(page.column, drawn)
     alt = f"Line chart of {page.column.name} over {', '.join(period.label for period in page.periods)}. {sentence}"
-    return draw(lambda width: _progress(page, drawn, width), alt, sentence)
+    return draw(lambda width: _progress(page, rows, width), alt, sentence)
 
 
-def _colour(page: ProgressPage, line: Line, only: int | None) -> str:
-    """A system's own. Of those past the sixth only the one that the page is about and the best of the latest period
-    stand out, in ink."""
+def _colour(line: Line, only: int | None) -> str:
+    """A system's own. Of those past the sixth only the one that the page is about stands out, in ink."""
     is_it = line.system is not None and line.system.id == only
     if line.system is not None and line.system.is_baseline and not is_it:
         return MUTED
@@ -283,15 +265,12 @@ def _colour(page: ProgressPage, line: Line, only: int | None) -> str:
         return REST
     if line.number < len(SERIES):
         return SERIES[line.number]
-    last = line.points[-1]
-    return INK if is_it or (last.best and last.period is page.periods[-1]) else REST
+    return INK if is_it else REST
 
 
-def _stands_out(page: ProgressPage, line: Line) -> bool:
-    """Whether it is the reader's own, one of the first few of the latest period, or was the best of a period."""
-    now = line.at(page.periods[-1])
-    is_ahead = now is not None and now.rank is not None and now.rank <= NAMED_NOW
-    return line.own or is_ahead or any(point.best for point in line.points)
+def _stands_out(line: Line) -> bool:
+    """Whether it is the reader's own, or was the best of a period."""
+    return line.own or any(point.best for point in line.points)
 
 
 @frozen
@@ -300,16 +279,19 @@ class _Drawn:
 
     line: Line
     colour: str
-    is_named: bool
+    stands_out: bool
+
+    @property
+    def is_named(self) -> bool:
+        return self.stands_out or self.colour != REST
 
     @property
     def is_series(self) -> bool:
         """Whether its intervals are drawn, and it lies above all others."""
         return self.colour not in (MUTED, REST)
 
-    def rows(self, column: Column, number: int, aside: float) -> Iterator[Row]:
-        """A row of data for each point, with all that its marks go by. number: of the line in its drawing; aside: by
-        how many px it stands beside its period."""
+    def rows(self, column: Column, aside: float) -> Iterator[Row]:
+        """A row of data for each point, with all that its marks go by. aside: where it stands beside its period."""
         for point in self.line.points:
             figure, text = point.figure, plain_figure(point.figure.mean, column.unit)
             says = f"{self.line.called}, {point.period.label}: {text}"
@@ -318,13 +300,12 @@ class _Drawn:
                 low, high = (plain_figure(end, column.unit) for end in (figure.low, figure.high))
                 says += f", interval {low} to {high}"
             yield {
-                "line": number,
                 "name": self.line.called,
+                "is_named": self.is_named,
                 "period": point.period.label,
-                "mean": figure.mean or 0.0,
+                "mean": figure.mean,
                 "low": figure.low if self.is_series else None,
-                "high": figure.high,
-                "end": (figure.low if column.direction == "lower" else figure.high) or figure.mean or 0.0,
+                "high": figure.high or figure.mean,
                 "text": text,
                 "says": says,
                 "is_best": point.best,
@@ -332,41 +313,43 @@ class _Drawn:
                 "colour": self.colour,
                 "shape": SHAPES[self.line.number % len(SHAPES)] if self.colour in SERIES else "circle",
                 "dash": [5, 4] if self.colour == MUTED else [1, 0],
-                **(THIN if self.colour == REST else THICK),
+                "width": 1 if self.colour == REST else 2,
+                "size": 18 if self.colour == REST else 60,
             }
 
 
-def _progress(page: ProgressPage, drawn: Sequence[_Drawn], width: int) -> Spec:
+def _rows(column: Column, drawn: Sequence[_Drawn]) -> list[Row]:
+    """The data of all lines, the lowest first: intervals stand beside each other, in the order of their lines."""
+    series = [own for own in drawn if own.is_series]
+    rows: list[Row] = []
+    for own in sorted(drawn, key=lambda own: (own.is_series, own.colour == MUTED, -own.line.number)):
+        aside = series.index(own) - (len(series) - 1) / 2 if own.is_series else 0.0
+        rows += own.rows(column, aside)
+    return rows
+
+
+def _progress(page: ProgressPage, rows: Sequence[Row], width: int) -> Spec:
     """One drawing of the lines at one width."""
     column, is_wide, periods = page.column, width > WIDE_FROM, [period.label for period in page.periods]
-    characters, right = (28, 232) if is_wide else (15, 126)
+    right = 232 if is_wide else 126
     inner = width - LEFT - right
-    domain = _domain(column, [own.line for own in drawn])
-    rows = _rows(column, drawn, inner / len(periods))
+    domain = _domain(column, rows)
     x = {
         "field": "period",
         "type": "nominal",
         "scale": {"type": "point", "domain": periods, "padding": 0.2 if is_wide else 0.4},
         "axis": {"title": None, "labelLimit": inner / len(periods) - 4},
     }
+    half = min(3 * (INTERVAL + 1), inner / len(periods) / 4)  # px, in which three intervals stand beside each other
+    aside = {**_by("aside"), "scale": {"domain": [-3, 3], "range": [-half, half]}}
     scale = {"domain": domain, "nice": False, "zero": False}
     y = {"field": "mean", "type": "quantitative", "scale": scale, "axis": {"title": None}}
-    # The text twice: first as a halo, so that a line behind it does not make it unreadable.
-    text = {"type": "text", "fontWeight": 600, **(UNDER if column.direction == "lower" else OVER)}
-    looks = ({"stroke": PAGE, "strokeWidth": 4, "fill": PAGE}, {"fill": INK})
-    best: list[Spec] = [
-        {"transform": BEST, "mark": {**text, **look}, "encoding": {"y": {"field": "end"}, "text": {"field": "text"}}}
-        for look in looks
-    ]
-    labels = {
-        "data": {"values": _labels(page, drawn, rows, domain, characters)},
-        "layer": _names(periods[-1], inner, right),
-    }
+    labels = {"data": {"values": _labels(rows, periods[-1], domain)}, "layer": _names(periods[-1], inner, right)}
     layers = [
         {
             "data": {"values": rows},
-            "encoding": {"x": x, "y": y, **ASIDE, "description": SAYS},
-            "layer": [*MARKS, *best, labels],
+            "encoding": {"x": x, "y": y, "xOffset": aside, "color": COLOUR, "description": SAYS},
+            "layer": [*MARKS, labels],
         }
     ]
     title = f"{column.name}, {page.condition}" if page.condition else column.name
@@ -378,48 +361,28 @@ def _progress(page: ProgressPage, drawn: Sequence[_Drawn], width: int) -> Spec:
     return _plot(width, PROGRESS_HEIGHT, {"text": title, "limit": width}, layers, right, 28)
 
 
-def _rows(column: Column, drawn: Sequence[_Drawn], room: float) -> list[Row]:
-    """The data of all lines, the lowest first. room: px of a period, in which intervals stand beside each other."""
-    series = [number for number, own in enumerate(drawn) if own.is_series]
-    has_intervals = any(point.figure.low is not None for number in series for point in drawn[number].line.points)
-    apart = min(INTERVAL + 1, room / 2 / len(series)) if has_intervals else 0.0
-    asides = {number: (index - (len(series) - 1) / 2) * apart for index, number in enumerate(series)}
-    upwards = sorted(enumerate(drawn), key=lambda pair: (pair[1].is_series, pair[1].colour == MUTED, -pair[0]))
-    return [row for number, own in upwards for row in own.rows(column, number, asides.get(number, 0.0))]
-
-
-def _labels(
-    page: ProgressPage, drawn: Sequence[_Drawn], rows: Sequence[Row], axis: tuple[float, float], characters: int
-) -> list[Row]:
+def _labels(rows: Sequence[Row], latest: str, axis: tuple[float, float]) -> list[Row]:
     """The names of the lines, the lowest first: at the height of the last point, or as near as the others allow."""
-    last = {row["line"]: row for row in rows}  # those of one line are in the order of the periods
-    named = [(last[number], own.line) for number, own in enumerate(drawn) if own.is_named]
-    named.sort(key=lambda pair: pair[0]["mean"])
-    heights = spread([row["mean"] for row, _ in named], *axis, LABEL_HEIGHT / PROGRESS_HEIGHT)
-    labels = []
-    for (row, line), height in zip(named, heights, strict=True):
-        period = line.points[-1].period
-        ending = "" if period is page.periods[-1] else f", to {period.name}"
-        room = characters - len(ending)
-        text = line.called if len(line.called) <= room else f"{line.called[: room - 1].rstrip()}…"
-        labels.append(
-            {**row, "label": height, "from": row["aside"] + 8, "text": text + ending, "says": line.called + ending}
-        )
-    return labels
+    last = {row["name"]: row for row in rows if row["is_named"]}  # those of one line are in the order of the periods
+    ends = sorted(last.values(), key=itemgetter("mean"))
+    heights = spread([row["mean"] for row in ends], *axis, LABEL_HEIGHT / PROGRESS_HEIGHT)
+    return [
+        {**row, "label": height, "text": row["name"] + ("" if row["period"] == latest else f", to {row['period']}")}
+        for row, height in zip(ends, heights, strict=True)
+    ]
 
 
 def _names(latest: str, inner: int, right: int) -> list[Spec]:
     """Each name behind its line's sign, right of the plot, where it covers no line; a rule leads there from a line that
     goes on to the last period."""
     at: Spec = {"y": {"field": "label"}, "xOffset": None}
-    rule = {"x2": {"value": inner + 12}, "y2": {"field": "label"}, "xOffset": _by("from"), "description": None}
     name: Spec = {"type": "text", "aria": True, "align": "left", "baseline": "middle", "fill": INK}
     name["limit"] = (right - LABEL_STARTS) * NARROWER
     return [
         {
             "transform": [{"filter": {"field": "period", "equal": latest}}],
             "mark": {"type": "rule", "strokeWidth": 1, "opacity": 0.5},
-            "encoding": rule,
+            "encoding": {"x2": {"value": inner + 12}, "y2": {"field": "label"}, "description": None},
         },
         {
             "mark": {"type": "point", "filled": True, "opacity": 1, "size": 50},
@@ -437,19 +400,17 @@ def _by(column: str, kind: str = "quantitative") -> Spec:
     return {"field": column, "type": kind, "scale": None}
 
 
-ASIDE = {"xOffset": _by("aside"), "color": _by("colour", "nominal")}
+COLOUR = _by("colour", "nominal")
 SHAPE = _by("shape", "nominal")
 BEST = [{"filter": "datum.is_best"}]
-OVER, UNDER = {"baseline": "bottom", "dy": -11}, {"baseline": "top", "dy": 12}  # px beyond an interval
-MARKS: list[Spec] = [  # lines, their intervals and points, and a ring round the best of each period
+MARKS: list[Spec] = [  # lines, their intervals and points, and a ring round the best of each period, with its figure
     {
         "mark": {"type": "line", "aria": True},
         "encoding": {
-            "detail": {"field": "line"},
+            "detail": {"field": "name"},
             "description": {"field": "name"},
             "strokeWidth": _by("width"),
             "strokeDash": _by("dash", "nominal"),
-            "opacity": _by("opacity"),
         },
     },
     {
@@ -466,17 +427,23 @@ MARKS: list[Spec] = [  # lines, their intervals and points, and a ring round the
         "mark": {"type": "point", "aria": True, "filled": False, "size": 200, "strokeWidth": 1.25, "opacity": 1},
         "encoding": {"color": {"value": INK}},
     },
+    {
+        "transform": BEST,
+        # Its outline lies below its letters (in the style sheet), so that a line behind it does not make it unreadable.
+        "mark": {"type": "text", "fontWeight": 600, "baseline": "bottom", "dy": -11, "fill": INK, "strokeWidth": 4},
+        "encoding": {"y": {"field": "high"}, "text": {"field": "text"}, "stroke": {"value": PAGE}},
+    },
 ]
 
 
-def _domain(column: Column, lines: Sequence[Line]) -> tuple[float, float]:
+def _domain(column: Column, rows: Sequence[Row]) -> tuple[float, float]:
     """What the axis spans: every figure with its interval and some air; zero too where a value can be below it."""
-    ends = [end for line in lines for point in line.points for end in point.figure.ends if end is not None]
+    ends = [row[end] for row in rows for end in ("mean", "low", "high") if row[end] is not None]
     if column.lowest < 0:
         ends.append(0.0)
     lowest, highest = min(ends), max(ends)
     air = max((highest - lowest) * 0.08, max(map(abs, ends)) * 0.02) or 0.01
-    return max(lowest - air, min(lowest, column.lowest)), min(highest + air, column.highest)
+    return lowest - air, highest + air
 
 
 def spread(values: Sequence[float], lowest: float, highest: float, share: float) -> list[float]:

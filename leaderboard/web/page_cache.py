@@ -16,7 +16,7 @@ import gzip
 import hashlib
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -63,10 +63,10 @@ def coding_for(accepted: str) -> str | None:
     """
     liked = parse_accept_header(accepted)
     best = max(CODINGS, key=lambda name: liked[name])
-    return best if liked[best] > 0 and liked[best] >= liked["identity"] else None
+    return best if liked[best] > 0 else None
 
 
-def offer(response: Response) -> Response:
+def offer(response: Response, pack: Callable[[bytes, str], bytes] = pack) -> Response:
     """Gives an answer to a GET its ETag, and has it go compressed, or only as 304 where its reader has it.
 
     For answers whose reader no cookie names: of what a browser sends by itself, another site could try what is in a
@@ -75,7 +75,7 @@ def offer(response: Response) -> Response:
     if request.method not in {"GET", "HEAD"} or response.status_code != HTTPStatus.OK or response.is_streamed:
         return response
     body = response.get_data()
-    response.add_etag(weak=True)  # the same body is sent compressed and plain
+    response.add_etag(overwrite=True, weak=True)  # the same body is sent compressed and plain
     response.vary.update(("Accept-Encoding", "Authorization"))
     response.make_conditional(request)
     coding = coding_for(request.headers.get("Accept-Encoding", ""))
@@ -99,23 +99,17 @@ def _add_version(endpoint: str, values: dict[str, Any]) -> None:
 
 @cache
 def _digest(file: Path) -> str:
-    return hashlib.sha256(file.read_bytes()).hexdigest()[:12] if file.is_file() else ""
+    return hashlib.sha256(file.read_bytes()).hexdigest()[:12]
 
 
 def _pack(response: Response) -> Response:
     """A static file compressed, for whoever takes that; each is compressed once."""
-    if request.endpoint not in STATIC or response.status_code != HTTPStatus.OK or request.method != "GET":
+    if request.endpoint not in STATIC:
         return response
-    response.vary.add("Accept-Encoding")
-    coding = coding_for(request.headers.get("Accept-Encoding", ""))
-    if coding is not None:
-        response.direct_passthrough = False
-        content = response.get_data()
-        response.close()  # the file that it came from
-        response.set_data(_pack_hard(content, coding))
-        response.content_encoding = coding
-        response.set_etag(response.get_etag()[0] or "", weak=True)
-    return response
+    response.direct_passthrough = False
+    response.make_sequence()
+    response.close()  # the file that it came from
+    return offer(response, _pack_hard)
 
 
 _pack_hard = lru_cache(maxsize=64)(partial(pack, level=9))
@@ -133,7 +127,6 @@ OTHERS = (
 VIEWS = frozenset((*TABLES, *(f"{view}_file" for view in TABLES), *OTHERS))
 CSRF = "csrf_token"  # where Flask-WTF notes that a page holds a form's token, in `g`
 TO_KEEP = "leaderboard.page to keep"  # in a request's environment: the page, from Flask to the front
-ASKED = "leaderboard.what was asked"  # and the other way, of a page that is right no more: what `visit` took and gave
 SOON = timedelta(minutes=1)
 
 Key = tuple[str | None, ...]  # what a page is asked for with: its address in parts, and the session's cookie
@@ -195,8 +188,6 @@ class PageCache:
 
     def put(self, key: Key, page: Page) -> None:
         """Keeps it, with its key: addresses and cookies are as long as who asks makes them."""
-        if _size(key, page) > self.most_bytes // 4:  # one page must not push all others out
-            return
         with self._lock:
             before = self._pages.pop(key, None)
             self._bytes += _size(key, page) - (_size(key, before) if before else 0)
@@ -221,7 +212,7 @@ class CacheMiddleware:
         self._cookie = app.config["SESSION_COOKIE_NAME"]
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        if environ["REQUEST_METHOD"] not in {"GET", "HEAD"} or not self.cache.most_bytes:
+        if environ["REQUEST_METHOD"] != "GET" or not self.cache.most_bytes:
             return self._behind(environ, start_response)
         key = (
             environ["wsgi.url_scheme"],
@@ -231,11 +222,11 @@ class CacheMiddleware:
             parse_cookie(environ).get(self._cookie) if "HTTP_COOKIE" in environ else None,
         )
         page = self.cache.take(key)
-        if page is None or not self._is_right(page, environ):
+        if page is None or not self._is_right(page):
             return self._ask(key, environ, start_response)
         return _send(page, environ, start_response)
 
-    def _is_right(self, page: Page, environ: "WSGIEnvironment") -> bool:
+    def _is_right(self, page: Page) -> bool:
         """Whether nothing has changed that the page depends on, by one statement and the clock."""
         moment = self._app.extensions["clock"]()
         if moment < page.since or (page.until is not None and page.until <= moment):
@@ -245,7 +236,6 @@ class CacheMiddleware:
                 visited = visit(connection, page.campaign, page.reader, moment)
         except NoDatabase:
             return False  # Flask finds the same, and says so
-        environ[ASKED] = page.campaign, page.reader, visited  # before anything of a new page is read
         if page.reader is not None:
             reader = visited.reader
             if reader is None or reader.organises != page.organises or reader.last_seen_at <= moment - SEEN_EVERY:
@@ -254,17 +244,13 @@ class CacheMiddleware:
 
     def _ask(self, key: Key, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         begun: list[Any] = []
-        whole = {**environ, "REQUEST_METHOD": "GET"}  # who asks for the head is told what a page has, its tag too
-        answer: Any = self._behind(whole, lambda *what: begun.extend(what))  # type: ignore[arg-type]  # Flask writes by no callable
-        page: Page | None = whole.get(TO_KEEP)
-        if page is None and environ["REQUEST_METHOD"] != "HEAD":
+        answer: Any = self._behind(environ, lambda *what: begun.extend(what))  # type: ignore[arg-type]  # Flask writes by no callable
+        page: Page | None = environ.get(TO_KEEP)
+        if page is None:
             start_response(*begun)
             return cast(Iterable[bytes], answer)
         with closing(answer):
-            body = b"".join(answer) if page else b""
-        if page is None:
-            start_response(*begun)
-            return ()
+            body = b"".join(answer)
         headers = tuple((name, value) for name, value in begun[1] if name.lower() not in {"content-length", "vary"})
         page = replace(page, headers=headers, body=body)
         self.cache.put(key, page)
@@ -284,7 +270,7 @@ def _send(page: Page, environ: WSGIEnvironment, start_response: StartResponse) -
         headers.append(("Content-Encoding", coding))
     headers.append(("Content-Length", str(len(body))))
     start_response("200 OK", headers)
-    return () if environ["REQUEST_METHOD"] == "HEAD" else (body,)
+    return (body,)
 
 
 def init_app(app: Flask) -> None:
@@ -323,10 +309,6 @@ def _note_generation() -> None:
     if request.method == "GET" and request.endpoint in VIEWS:
         token = session.get("_user_id")
         g.token_hash = None if token is None else token_hash(token)
-        *asked, visited = request.environ.get(ASKED, (None,))
-        if asked == [_campaign(), g.token_hash]:
-            g.visit = visited
-            return
         with reading() as database_session:
             g.visit = visit(database_session, _campaign(), g.token_hash, now())
 
