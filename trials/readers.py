@@ -10,11 +10,12 @@ import argparse
 import datetime as dt
 import random
 import sys
+import tempfile
 import threading
 import time
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from pathlib import Path
 from statistics import median, quantiles
 from urllib.error import URLError
 
@@ -23,15 +24,16 @@ import sqlalchemy as sa
 from leaderboard import demo as seeding
 from leaderboard.campaigns.models import Campaign
 from leaderboard.config import folder
-from leaderboard.demo import load_campaign, submit_runs
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.store import RunStore
+from leaderboard.transfer.manifest import NAME
 from trials.faults import tell
 from trials.installation import ENGINES, Installation, installation
 
 FINISH_SECONDS = 300.0
 REJECTED = 1  # of the demonstration's runs has mistakes
 CAMPAIGN = "harbour"
+EVALUATION = "\n[[evaluation]]\n"
 PAGES = {
     "front page": "/",
     "campaign": f"/campaigns/{CAMPAIGN}",
@@ -107,13 +109,15 @@ def _load(here: Installation, store: RunStore, *, few: bool) -> seeding.SampleRu
     if not few:
         return seeding.load(here.database, store, now).sample
     harbour = seeding.SimulatedCampaign(folder("seeds") / "harbour", now.year, now)
-    plan = harbour.plan()
-    [newest] = [each for each in plan.evaluations if each.slug == harbour.sample().evaluation]
-    plan = replace(plan, evaluations=(plan.evaluations[0], newest))
-    with here.database.write() as session:
-        load_campaign(session, plan)
-    submit_runs(here.database, store, plan)
-    return harbour.sample()
+    sample = harbour.sample()
+    with tempfile.TemporaryDirectory() as drawn:
+        harbour.write(Path(drawn))
+        manifest = Path(drawn, NAME)
+        campaign, oldest, *others = manifest.read_text().split(EVALUATION)
+        newest = next(each for each in others if f'"{sample.evaluation}"' in each)
+        manifest.write_text(EVALUATION.join([campaign, oldest, newest]))
+        seeding.import_folder(here.database, store, Path(drawn), manifest)
+    return sample
 
 
 def _submit(here: Installation, evaluation: str, text: bytes, number: int) -> None:

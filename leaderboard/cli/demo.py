@@ -23,7 +23,7 @@ from leaderboard import migrate
 from leaderboard.cli.options import PORT, address_of, aligned, listen, option
 from leaderboard.config import Config
 from leaderboard.db import Database
-from leaderboard.errors import Conflict, InvalidFields, OtherBuild, Unavailable
+from leaderboard.errors import Conflict, FileRejected, OtherBuild, Unavailable
 from leaderboard.private_files import private_file, private_folder
 from leaderboard.store import RunStore
 from leaderboard.worker.queue import unfinished
@@ -128,7 +128,7 @@ def _run(folder: Path, listener: socket.socket) -> None:
             # The worker scores the first runs while the others are still being drawn.
             try:
                 seeded = seeding.load(database, RunStore(config.store_url), datetime.now(UTC))
-            except InvalidFields as error:
+            except FileRejected as error:
                 words = f"{folder} holds something under a name that the demonstration needs ({error}); {AFRESH}"
                 raise Conflict(words) from error
             sample = folder / seeded.sample.name

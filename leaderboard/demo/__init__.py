@@ -1,7 +1,7 @@
-"""The campaigns that come with the product, loaded through the same services as any other campaign.
+"""The campaigns that come with the product, imported as any campaign of past years.
 
-What is there already is left as it is, so a plan may be loaded again. The worked examples are the golden cases of the
-measures: TOML files, with queries, judgments and runs beside them.
+What is there already is left as it is, so they may be loaded again. The worked examples are the golden cases of the
+measures: manifests, with queries, judgments and runs beside them.
 
 The simulated campaign is read from `seeds/harbour/`, its judgments and runs are drawn from seeded random numbers. A
 query has relevant documents and distractors: documents that systems find hard to tell from relevant ones. A system
@@ -10,88 +10,41 @@ one. Part of it is common to all systems (some documents mislead everybody), the
 """
 
 import gzip
-import io
+import tempfile
 import tomllib
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
-from functools import cached_property, partial
-from operator import attrgetter
+from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 import sqlalchemy as sa
-from sqlalchemy.orm import Session
 
 from leaderboard.access import CONSOLE
 from leaderboard.accounts.models import User
-from leaderboard.accounts.writes import NewAccount, create_user, find_user, new_account, set_founder
+from leaderboard.accounts.writes import create_user, new_account, set_founder
 from leaderboard.campaigns.models import Campaign
 from leaderboard.campaigns.rules import beta_of
-from leaderboard.campaigns.writes import add_organiser, create_campaign
+from leaderboard.campaigns.writes import add_organiser
 from leaderboard.config import folder
-from leaderboard.db import Database, exists
+from leaderboard.db import Database
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.reads import find_evaluation
-from leaderboard.evaluations.writes import create_evaluation, set_rules
-from leaderboard.formats import RUN_WRITERS, Ids, Judgments, QueryRow, RunLine, read_judgments, read_queries
+from leaderboard.formats import RUN_WRITERS, QueryRow, RunLine, read_queries
 from leaderboard.frozen import frozen
-from leaderboard.judgments.rules import JudgmentFiles
-from leaderboard.judgments.writes import import_judgments, import_queries
 from leaderboard.metrics.segments import Bools, Floats, Ints
-from leaderboard.names import name_key, slug_of
+from leaderboard.names import name_key
 from leaderboard.store import RunStore
-from leaderboard.submissions.models import Submission
-from leaderboard.submissions.rules import Designation, SystemKind
-from leaderboard.submissions.writes.submissions import submit
-from leaderboard.teams.models import System, Team
-from leaderboard.teams.reads import find_system, find_team
+from leaderboard.teams.reads import find_team
 from leaderboard.teams.rules import Role
-from leaderboard.teams.writes import NewSystem, add_member, create_system, create_team
+from leaderboard.teams.writes import add_member
+from leaderboard.transfer.exporting import write_lines
+from leaderboard.transfer.importing import bring_in
+from leaderboard.transfer.manifest import NAME, open_tree, read_manifest, written
 
-Table = Mapping[str, Any]  # of a TOML file: arguments of the service that makes it by name, or as its comments say
-
-
-@frozen
-class RunPlan:
-    """One run to submit, unless the team has a run with this label in the evaluation already.
-
-    after_opening  when it was received, counted from the opening of the evaluation
-    content        draws or reads the file
-    settings       what else `submit` takes, by name
-    """
-
-    team: str
-    system: str
-    label: str
-    filename: str
-    content: Callable[[], bytes]
-    after_opening: timedelta = timedelta()
-    settings: Table = field(default_factory=dict)
-
-
-@frozen
-class EvaluationPlan:
-    """One evaluation. file_rules: what it asks of run files, by the names of `FileRules`."""
-
-    slug: str
-    settings: Table
-    queries: tuple[QueryRow, ...]
-    judgments: Judgments
-    runs: tuple[RunPlan, ...]
-    file_rules: Table = field(default_factory=dict)
-
-
-@frozen
-class CampaignPlan:
-    """One campaign. teams: each with its `slug`, `name`, `description` and its list `system`."""
-
-    slug: str
-    settings: Table
-    teams: Sequence[Table]
-    evaluations: tuple[EvaluationPlan, ...]
+Table = Mapping[str, Any]  # of a TOML file, as its comments say
 
 
 @frozen
@@ -113,128 +66,27 @@ def read_accounts(path: Path) -> tuple[Account, ...]:
     return tuple(Account(**user) for user in document["user"])
 
 
-def new_accounts(session: Session, accounts: tuple[Account, ...]) -> dict[str, NewAccount]:
-    """Those that the database lacks, by name, with their passwords hashed."""
-    there = set(session.scalars(sa.select(User.name_key)))
-    return {
-        account.name: new_account(account.name, account.password)
-        for account in accounts
-        if name_key(account.name) not in there
-    }
-
-
-def load_accounts(session: Session, accounts: tuple[Account, ...], new: Mapping[str, NewAccount]) -> None:
-    """Makes the `new` ones; existing ones keep their password. Their teams and campaigns must exist already."""
-    for account in accounts:
-        if account.name in new:
-            user = create_user(session, CONSOLE, new[account.name], is_admin=account.is_admin)
-        else:
-            user = find_user(session, account.name)
-        for slug in account.owns:
-            add_member(session, CONSOLE, find_team(session, slug), user, Role.OWNER)
-        if account.founds:
-            set_founder(session, CONSOLE, user, may_found=True)
-        if account.organises:
-            for campaign in session.scalars(sa.select(Campaign)):
+def load_accounts(database: Database, accounts: Sequence[Account]) -> None:
+    """Makes those that the database lacks, once their teams and campaigns are there."""
+    with database.read() as session:
+        there = set(session.scalars(sa.select(User.name_key)))
+    lacking = [account for account in accounts if name_key(account.name) not in there]
+    hashed = [new_account(account.name, account.password) for account in lacking]
+    with database.write() as session:
+        for account, new in zip(lacking, hashed, strict=True):
+            user = create_user(session, CONSOLE, new, is_admin=account.is_admin)
+            for slug in account.owns:
+                add_member(session, CONSOLE, find_team(session, slug), user, Role.OWNER)
+            if account.founds:
+                set_founder(session, CONSOLE, user, may_found=True)
+            for campaign in session.scalars(sa.select(Campaign)) if account.organises else ():
                 add_organiser(session, CONSOLE, campaign, user)
 
 
-def load_campaign(session: Session, plan: CampaignPlan) -> None:
-    """The campaign with its teams, systems, evaluations, queries and judgments; no run yet."""
-    for team in plan.teams:
-        _load_team(session, team)
-    campaign = session.scalar(sa.select(Campaign).where(Campaign.slug == plan.slug))
-    if campaign is None:
-        campaign = create_campaign(session, CONSOLE, plan.slug, **plan.settings)
-    there = set(session.scalars(sa.select(Evaluation.slug).where(Evaluation.campaign_id == campaign.id)))
-    for evaluation in plan.evaluations:
-        if evaluation.slug not in there:
-            _load_evaluation(session, campaign, evaluation)
-
-
-def submit_runs(database: Database, store: RunStore, plan: CampaignPlan) -> None:
-    """Submits the missing runs, oldest first, each in a transaction of its own."""
-    for evaluation in plan.evaluations:
-        for run in sorted(evaluation.runs, key=attrgetter("after_opening")):
-            _submit(database, store, (plan.slug, evaluation.slug), run)
-
-
-def _load_team(session: Session, plan: Table) -> None:
-    team = session.scalar(sa.select(Team).where(Team.slug == plan["slug"]))
-    if team is None:
-        team = create_team(session, CONSOLE, plan["name"], plan["slug"], plan["description"])
-    there = set(session.scalars(sa.select(System.slug).where(System.team_id == team.id)))
-    for system in plan["system"]:
-        if system["slug"] not in there:
-            kind = SystemKind(system.get("kind", "automatic"))
-            create_system(session, CONSOLE, team, NewSystem(system["name"], kind, system.get("description", "")))
-
-
-def _load_evaluation(session: Session, campaign: Campaign, plan: EvaluationPlan) -> None:
-    evaluation = create_evaluation(session, CONSOLE, campaign, plan.slug, **plan.settings)
-    import_queries(session, CONSOLE, evaluation, plan.queries)
-    import_judgments(session, CONSOLE, evaluation, JudgmentFiles(plan.judgments))
-    if plan.file_rules:
-        set_rules(session, CONSOLE, evaluation, **plan.file_rules)
-
-
-def _submit(database: Database, store: RunStore, slugs: tuple[str, str], run: RunPlan) -> None:
-    with database.read() as session:
-        evaluation, team = find_evaluation(session, CONSOLE, *slugs), find_team(session, run.team)
-        own = Submission.evaluation_id == evaluation.id, Submission.team_id == team.id
-        if exists(session, *own, Submission.label == run.label):
-            return
-    upload = store.receive(io.BytesIO(run.content()), run.filename)
-    with database.write() as session:
-        evaluation, system = find_evaluation(session, CONSOLE, *slugs), find_system(session, run.team, run.system)
-        received_at = evaluation.opens_at and evaluation.opens_at + run.after_opening
-        settings = {"label": run.label, "received_at": received_at, **run.settings}
-        submit(session, CONSOLE, evaluation, system.team, system=system, upload=upload, **settings)
-
-
-TEAM = {
-    "slug": "worked-examples",
-    "name": "Worked examples",
-    "description": "Lists made to show what the measures say.",
-}
-# Over and done, so that no board asks for runs and every query can be looked at.
-OPENED = datetime(2025, 1, 1, tzinfo=UTC)
-CLOSED = {"period": "2025", "opens_at": OPENED, "closes_at": OPENED + timedelta(days=1)}
-
-
-def worked_examples() -> tuple[CampaignPlan, ...]:
-    """A campaign for each TOML file in `seeds/worked-examples`, by file name."""
-    return tuple(_read_campaign(path) for path in sorted((folder("seeds") / "worked-examples").glob("*.toml")))
-
-
-def _read_campaign(path: Path) -> CampaignPlan:
-    """`[campaign]` and each `[[evaluation]]` hold the services' arguments by name, and the files by their place."""
-    document = tomllib.loads(path.read_text(encoding="utf-8"))
-    campaign, evaluations = document["campaign"], document["evaluation"]
-    names = dict.fromkeys(run["system"] for evaluation in evaluations for run in evaluation["runs"])
-    return CampaignPlan(
-        slug=campaign.pop("slug"),
-        settings=campaign,
-        teams=[{**TEAM, "system": [{"slug": slug_of(name), "name": name} for name in names]}],
-        evaluations=tuple(_evaluation(path.parent, evaluation) for evaluation in evaluations),
-    )
-
-
-def _evaluation(files: Path, table: dict[str, Any]) -> EvaluationPlan:
-    queries = read_queries(files / table.pop("queries"))
-    return EvaluationPlan(
-        slug=table.pop("slug"),
-        queries=queries,
-        judgments=read_judgments(files / table.pop("judgments"), queries=[query.id for query in queries]),
-        runs=tuple(_run(files, run) for run in table.pop("runs")),
-        settings=CLOSED | table,
-    )
-
-
-def _run(files: Path, table: Table) -> RunPlan:
-    path = files / table["file"]
-    slug = slug_of(table["system"])
-    return RunPlan(TEAM["slug"], slug, slug, path.name, path.read_bytes)
+def import_folder(database: Database, store: RunStore, files: Path, manifest: Path) -> None:
+    """Brings a campaign in as `leaderboard import-campaign` does. Raises FileRejected."""
+    with open_tree(files) as tree:
+        bring_in(database, store, lambda _: CONSOLE, read_manifest(manifest), tree, manifest.name)
 
 
 COMMON = 0.5  # share of a hidden value's variance that all systems have in common
@@ -273,14 +125,11 @@ class Pool:
     common: Floats
     ease: Floats
 
-    def judgments(self) -> Judgments:
-        chosen = np.flatnonzero(self.judged)
-        return Judgments(
-            queries=tuple(query.id for query in self.queries),
-            query=self.query[chosen].astype(np.uint32),
-            document=Ids.of(self.document[row] for row in chosen),
-            grade=self.grade[chosen],
-        )
+    def judgments(self) -> Iterator[Table]:
+        """A line for each document that was judged."""
+        for row in np.flatnonzero(self.judged).tolist():
+            query = self.queries[self.query[row]].id
+            yield {"query": query, "document": self.document[row], "grade": int(self.grade[row])}
 
 
 def make_pool(
@@ -326,14 +175,14 @@ def list_documents(
     return order[shown], hidden[order][shown]
 
 
-def write_run(pool: Pool, listing: tuple[Ints, Floats], threshold: float, system: Table) -> bytes:
-    """The run as a gzipped file, in the system's format and scale."""
+def write_run(pool: Pool, listing: tuple[Ints, Floats], threshold: float, system: Table, tag: str) -> bytes:
+    """The run as a gzipped file, in the system's format and scale. tag: the system's name in it."""
     rows, hidden = listing
     query = pool.query[rows]
     rank = np.arange(1, len(query) + 1) - np.searchsorted(query, query)
     columns = query, rows, rank, SCALES[system["scale"]](hidden, threshold), hidden >= threshold
     lines = (
-        RunLine(pool.queries[number].id, pool.document[row], at, f"{score:.{DIGITS}f}", decision, system["slug"])
+        RunLine(pool.queries[number].id, pool.document[row], at, f"{score:.{DIGITS}f}", decision, tag)
         for number, row, at, score, decision in zip(*(column.tolist() for column in columns), strict=True)
     )
     return gzip.compress("".join(map(RUN_WRITERS[system["format"]], lines)).encode(), compresslevel=6, mtime=0)
@@ -390,22 +239,18 @@ class SimulatedCampaign:
             for condition in self.scenario["condition"]
         ]
 
-    def plan(self) -> CampaignPlan:
+    def write(self, folder: Path) -> None:
+        """Writes the campaign as an archive with its manifest."""
+        content = {name: self.scenario[name] for name in ("campaign", "team")}
         midnight = self.now.replace(hour=0, minute=0, second=0, microsecond=0)
-        return CampaignPlan(
-            slug=self.SLUG,
-            settings={**self.scenario["campaign"], "simulated": True},
-            teams=self.scenario["team"],
-            evaluations=tuple(each.plan(midnight) for each in self._rounds),
-        )
+        content["evaluation"] = [each.write(folder, midnight) for each in self._rounds]
+        (folder / NAME).write_text(written(content), encoding="utf-8")
 
     def sample(self) -> SampleRun:
         sample = self.scenario["sample"]
         newest = next(each for each in reversed(self._rounds) if each.condition["slug"] == sample["condition"])
-        system = {"slug": sample["name"], "format": "decisions", "scale": "probability"}
-        return SampleRun(
-            sample["name"], gzip.decompress(newest.write(system, system, sample["quality"], {})), newest.slug
-        )
+        text = gzip.decompress(newest.draw(sample["name"], sample, sample["quality"], {}))
+        return SampleRun(sample["name"], text, newest.slug)
 
 
 @dataclass(frozen=True)
@@ -441,83 +286,81 @@ class _Round:
         names = (self.condition["slug"], subject)
         return np.random.default_rng([self.scenario["seed"], self.year, *(zlib.crc32(name.encode()) for name in names)])
 
-    def plan(self, midnight: datetime) -> EvaluationPlan:
-        """The newest one is open at `midnight`, each of the others was in the September of its year."""
+    def write(self, folder: Path, midnight: datetime) -> dict[str, Any]:
+        """Writes its queries, judgments and runs; gives its table of the manifest.
+
+        The newest one is open at `midnight`, each of the others was in the September of its year.
+        """
         condition, name = self.condition, self.condition["name"]
         opens_at, closes_at = (datetime(self.calendar, month, 1, tzinfo=UTC) for month in (9, 10))
         note, details = "", "closed"
         if self.is_newest:
             opens_at, closes_at = (midnight + timedelta(days=days) for days in (-OPENED_DAYS_AGO, CLOSES_IN_DAYS))
             note, details = condition["details_note"], condition["details"]
-        return EvaluationPlan(
-            slug=self.slug,
-            settings={
-                "title": f"{name} {self.calendar}",
-                "description": f"{condition['description']} {note}".strip(),
-                "period": str(self.calendar),
-                "period_key": self.calendar,
-                "condition": name,
-                "collection": f"{name} collection {self.calendar}, simulated",
-                "documents": condition["documents"],
-                "opens_at": opens_at,
-                "closes_at": closes_at,
-                "details": details,
-                **self.scenario["evaluation"],
-            },
-            queries=self._pool.queries,
-            judgments=self._pool.judgments(),
-            runs=tuple(self._runs()),
-            file_rules={"document_pattern": f"{self._prefix}[0-9]+"},
-        )
+        (folder / self.slug).mkdir()
+        write_lines(folder / self.slug / "queries.jsonl", map(asdict, self._pool.queries))
+        write_lines(folder / self.slug / "judgments.jsonl", self._pool.judgments())
+        return {
+            "slug": self.slug,
+            "title": f"{name} {self.calendar}",
+            "description": f"{condition['description']} {note}".strip(),
+            "period": str(self.calendar),
+            "condition": name,
+            "collection": f"{name} collection {self.calendar}, simulated",
+            "documents": condition["documents"],
+            "opens_at": opens_at,
+            "closes_at": closes_at,
+            "details": details,
+            **self.scenario["evaluation"],
+            "file_rules": {"document_pattern": f"{self._prefix}[0-9]+"},
+            "queries": f"{self.slug}/queries.jsonl",
+            "judgments": f"{self.slug}/judgments.jsonl",
+            "run": list(self._runs(folder, opens_at)),
+        }
 
-    def _runs(self) -> Iterator[RunPlan]:
-        """Of each team first its primary run, then what else its systems did."""
-        for team in self.scenario["team"]:
-            designation = Designation.PRIMARY
-            for system in filter(self._takes_part, team["system"]):
-                for episode in (next(self._happened("episode", system), {}), *self._happened("extra", system)):
-                    yield self._run(team, system, episode, designation)
-                    designation = Designation.CONTRASTIVE
+    def _runs(self, folder: Path, opens_at: datetime) -> Iterator[Table]:
+        """Writes each run, and gives its table of the manifest; a team's first one is its primary run."""
+        condition, teams = self.condition["slug"], set[str]()
+        for slug, system in self.scenario["system"].items():
+            if str(self.year) in system["quality"] and condition in system.get("conditions", [condition]):
+                for episode in (next(self._happened("episode", slug), {}), *self._happened("extra", slug)):
+                    designation = "contrastive" if system["team"] in teams else "primary"
+                    teams.add(system["team"])
+                    yield {**self._run(folder, opens_at, slug, episode), "designation": designation}
 
-    def _happened(self, kind: str, system: Table) -> Iterator[Table]:
+    def _happened(self, kind: str, system: str) -> Iterator[Table]:
         """What was special about its run here (`episode`), or about further ones of it (`extra`)."""
-        here = {"system": system["slug"], "year": self.year, "condition": self.condition["slug"]}
+        here = {"system": system, "year": self.year, "condition": self.condition["slug"]}
         return (each for each in self.scenario[kind] if here.items() <= each.items())
 
-    def _takes_part(self, system: Table) -> bool:
-        slug = self.condition["slug"]
-        return str(self.year) in system["quality"] and slug in system.get("conditions", [slug])
-
-    def _run(self, team: Table, system: Table, episode: Table, designation: Designation) -> RunPlan:
-        label = episode.get("label", f"{system['slug']}-{self.calendar}")
-        systems = {each["slug"]: each for team in self.scenario["team"] for each in team["system"]}
-        source = systems[episode.get("same_as", system["slug"])]
-        bonus = source.get("bonus", {}).get(self.condition["slug"], 0.0)
-        quality = source["quality"][str(self.year)] + self.condition["quality"] + bonus
+    def _run(self, folder: Path, opens_at: datetime, slug: str, episode: Table) -> dict[str, Any]:
+        system = self.scenario["system"][slug]
+        is_decided = system["format"] == "decisions"
+        label = episode.get("label", f"{slug}-{self.calendar}")
+        file = f"{self.slug}/{label}.{'tsv' if is_decided else 'run'}.gz"
+        bonus = system.get("bonus", {}).get(self.condition["slug"], 0.0)
+        quality = system["quality"][str(self.year)] + self.condition["quality"] + bonus
+        (folder / file).write_bytes(self.draw(slug, system, quality, episode))
         threshold = self._threshold(quality, episode)
         stated = round(float(SCALES[system["scale"]](np.array(threshold), threshold)), DIGITS)
         # When it was received: a time that looks random and is the same whenever the label is.
         minutes = (LAST_RUN_DAYS - FIRST_RUN_DAYS) * 24 * 60
         chance = zlib.crc32(f"{label} {self.condition['slug']}".encode())
-        return RunPlan(
-            team=team["slug"],
-            system=system["slug"],
-            label=label,
-            filename=f"{label}.{'tsv' if system['format'] == 'decisions' else 'run'}.gz",
-            content=partial(self.write, system, source, quality, episode),
-            after_opening=timedelta(days=FIRST_RUN_DAYS, minutes=chance % minutes),
-            settings={
-                "designation": designation,
-                "threshold": stated if system["format"] == "trec" else None,
-                "notes": episode.get("note", ""),
-            },
-        )
+        return {
+            "file": file,
+            "team": system["team"],
+            "system": slug,
+            "label": label,
+            "received": opens_at + timedelta(days=FIRST_RUN_DAYS, minutes=chance % minutes),
+            "threshold": None if is_decided else stated,
+            "notes": episode.get("note", ""),
+        }
 
-    def write(self, system: Table, source: Table, quality: float, episode: Table) -> bytes:
-        """The file of a run, in the system's format and scale, with the documents that `source` lists."""
-        conceptual, missing = source.get("conceptual", 0.0), episode.get("missing", 0)
-        listing = list_documents(self._rng(source["slug"]), self._pool, quality, conceptual, missing)
-        run = write_run(self._pool, listing, self._threshold(quality, episode), system)
+    def draw(self, name: str, system: Table, quality: float, episode: Table) -> bytes:
+        """The file of a run, in the system's format and scale."""
+        rng, missing = self._rng(episode.get("same_as", name)), episode.get("missing", 0)
+        listing = list_documents(rng, self._pool, quality, system.get("conceptual", 0.0), missing)
+        run = write_run(self._pool, listing, self._threshold(quality, episode), system, name)
         return damage(run) if episode.get("damaged") else run
 
     def _threshold(self, quality: float, episode: Table) -> float:
@@ -538,22 +381,19 @@ class Seeded:
 
 
 def load(database: Database, store: RunStore, now: datetime) -> Seeded:
-    """Makes the worked examples, the simulated campaign and the accounts, as far as they are missing.
-
-    Campaigns, queries, judgments and accounts come first, in one transaction; then run by run.
-    """
+    """Makes the worked examples, the simulated campaign and the accounts, as far as they are missing."""
     accounts = read_accounts(folder("seeds") / "accounts.toml")
     with database.read() as session:
-        new = new_accounts(session, accounts)
-    with database.write() as session:
         # The newest year where it was loaded before, perhaps in an earlier year than this.
         newest = sa.select(sa.func.max(Evaluation.period_key))
         latest = session.scalar(newest.where(Evaluation.campaign.has(slug=SimulatedCampaign.SLUG)))
-        simulated = SimulatedCampaign(folder("seeds") / "harbour", latest or now.year, now)
-        plans = (*worked_examples(), simulated.plan())
-        for plan in plans:
-            load_campaign(session, plan)
-        load_accounts(session, accounts, new)
-    for plan in plans:
-        submit_runs(database, store, plan)
+    simulated = SimulatedCampaign(folder("seeds") / "harbour", latest or now.year, now)
+    with tempfile.TemporaryDirectory(prefix="leaderboard-demo-") as drawn:
+        if latest is None:
+            simulated.write(Path(drawn))
+        for manifest in sorted((folder("seeds") / "worked-examples").glob("*.toml")):
+            import_folder(database, store, manifest.parent, manifest)
+        if latest is None:
+            import_folder(database, store, Path(drawn), Path(drawn, NAME))
+    load_accounts(database, accounts)
     return Seeded(accounts, simulated.sample())

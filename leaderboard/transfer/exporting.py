@@ -9,7 +9,7 @@ import json
 import tarfile
 import tempfile
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -157,7 +157,7 @@ def _evaluation(session: Session, evaluation: Evaluation, folder: Path) -> dict[
     if queries:
         columns = ("text", "tags", "description")
         lines = ({"id": query.external_id, **{name: getattr(query, name) for name in columns}} for query in queries)
-        _write_lines(folder / slug / "queries.jsonl", lines)
+        write_lines(folder / slug / "queries.jsonl", lines)
     documents = collection_list(session, evaluation.id)
     if documents is not None:
         (folder / slug / "documents.txt.gz").write_bytes(documents)
@@ -196,7 +196,7 @@ def _evaluation(session: Session, evaluation: Evaluation, folder: Path) -> dict[
     }
 
 
-def _write_lines(path: Path, rows: Iterable[dict[str, Any]]) -> None:
+def write_lines(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
     """Writes JSON lines, which hold any id that is stored."""
     with path.open("w", encoding="utf-8") as file:
         file.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
@@ -229,7 +229,7 @@ def _revisions(
             if ordered or key == "file":
                 table[key] = f"{evaluation.slug}/judgments-{revision.number}{ending}.jsonl"
                 lines = ({"grade": 1, **dict(zip(names, row, strict=True))} for row in ordered)
-                _write_lines(folder / table[key], lines)
+                write_lines(folder / table[key], lines)
         yield _table(entries.JudgmentsEntry, revision, **table)
 
 

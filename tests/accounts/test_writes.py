@@ -18,7 +18,7 @@ from leaderboard.accounts.rules import SESSION_LASTS
 from leaderboard.audit.models import Event
 from leaderboard.config import folder
 from leaderboard.db import Database
-from leaderboard.demo import load_accounts, new_accounts, read_accounts
+from leaderboard.demo import load_accounts, read_accounts
 from leaderboard.errors import BadInput, Conflict, InvalidFields, NotAllowed, TooManyAttempts
 
 pytestmark = pytest.mark.usefixtures("quick_hashes")
@@ -313,8 +313,5 @@ def test_no_password_is_hashed_while_a_writing_transaction_is_open(database: Dat
     people.authenticate(database, "Grace Hopper", PASSWORD, HOME, NOW)
     assert (watched.hashes, watched.within) == (4, 0)
     seeded = [replace(one, owns=()) for one in read_accounts(folder("seeds") / "accounts.toml")]
-    with database.read() as session:
-        new = new_accounts(session, tuple(seeded))
-    with database.write() as session:
-        load_accounts(session, tuple(seeded), new)
+    load_accounts(database, seeded)
     assert (watched.hashes, watched.within) == (4 + len(seeded), 0)

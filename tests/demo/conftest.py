@@ -15,12 +15,11 @@ import pytest
 import sqlalchemy as sa
 
 from leaderboard import demo as seeding
-from leaderboard.campaigns.models import Campaign
 from leaderboard.config import Config, folder
 from leaderboard.db import Database
-from leaderboard.demo import CampaignPlan
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.store import RunStore
+from leaderboard.transfer.manifest import NAME, Manifest, read_manifest
 from tests.support.installed import Interrupted
 
 
@@ -31,6 +30,7 @@ class Installation:
     before  how many runs there were when it was cut off
     loaded  when all was there
     sample  the run for a visitor to submit that it wrote
+    drawn   a folder with the simulated campaign as it was to be loaded
     """
 
     database: Database
@@ -39,24 +39,23 @@ class Installation:
     before: int
     loaded: dt.datetime
     sample: bytes
+    latest: int
+    drawn: Path
 
     @property
-    def latest(self) -> int:
-        """The year that takes runs; when the demonstration was made at the turn of a year, that of its first start."""
-        with self.database.read() as session:
-            harbour = sa.select(Campaign.id).where(Campaign.slug == seeding.SimulatedCampaign.SLUG).scalar_subquery()
-            years = sa.select(sa.func.max(Evaluation.period_key)).where(Evaluation.campaign_id == harbour)
-            return session.scalars(years).one() or 0
+    def planned(self) -> set[tuple[str, str, str]]:
+        """Campaign, evaluation and label of each run that was to be loaded."""
+        return {
+            (campaign.campaign.slug, evaluation.slug, run.label)
+            for campaign in (*worked_examples(), read_manifest(self.drawn / NAME))
+            for evaluation in campaign.evaluation
+            for run in evaluation.run
+        }
 
-    def plans(self) -> tuple[CampaignPlan, ...]:
-        """All that was to be loaded."""
-        harbour = seeding.SimulatedCampaign(folder("seeds") / "harbour", self.latest, self.loaded)
-        return (*seeding.worked_examples(), harbour.plan())
 
-    @property
-    def runs(self) -> int:
-        """How many runs these hold."""
-        return sum(len(evaluation.runs) for plan in self.plans() for evaluation in plan.evaluations)
+def worked_examples() -> list[Manifest]:
+    """The manifests that come with the product."""
+    return [read_manifest(path) for path in (folder("seeds") / "worked-examples").glob("*.toml")]
 
 
 @pytest.fixture(scope="session")
@@ -68,7 +67,14 @@ def installation(interrupted: Interrupted, tmp_path_factory: pytest.TempPathFact
     with closing(Database.connect(config.database_url)) as database:
         sample = (copy / "sample-run.tsv").read_bytes()
         store = RunStore(config.store_url)
-        yield Installation(database, store, config, interrupted.had_runs, interrupted.stopped, sample)
+        with database.read() as session:
+            # When the demonstration was made at the turn of a year, that of its first start.
+            harbour = Evaluation.campaign.has(slug=seeding.SimulatedCampaign.SLUG)
+            latest = session.scalars(sa.select(sa.func.max(Evaluation.period_key)).where(harbour)).one() or 0
+        drawn = tmp_path_factory.mktemp("drawn")
+        seeding.SimulatedCampaign(folder("seeds") / "harbour", latest, interrupted.stopped).write(drawn)
+        had_runs, stopped = interrupted.had_runs, interrupted.stopped
+        yield Installation(database, store, config, had_runs, stopped, sample, latest, drawn)
 
 
 @pytest.fixture

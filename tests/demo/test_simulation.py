@@ -1,6 +1,5 @@
 """The simulated campaign: a field at work, drawn the same on every machine, and scored by the real worker."""
 
-import dataclasses
 import datetime as dt
 import hashlib
 import io
@@ -16,13 +15,13 @@ from leaderboard.boards.reads.board import BoardPage, BoardRow, board
 from leaderboard.campaigns.models import Campaign
 from leaderboard.config import Config, folder
 from leaderboard.db import Database
-from leaderboard.demo import CampaignPlan, load_campaign
 from leaderboard.evaluations.models import Evaluation
+from leaderboard.formats import read_queries
 from leaderboard.store import RunStore
-from leaderboard.submissions.models import Participation, Submission
+from leaderboard.submissions.models import Submission
 from leaderboard.submissions.writes.submissions import submit
-from leaderboard.teams.models import Team
-from leaderboard.teams.writes import NewSystem
+from leaderboard.teams.writes import NewSystem, create_team
+from leaderboard.transfer.manifest import NAME, read_manifest
 from tests.demo.conftest import Installation
 from tests.support.scoring import drain_here
 
@@ -35,8 +34,10 @@ EVALUATIONS = [f"{year}-{condition}" for year in (2023, 2024, 2025, 2026) for co
 
 
 @pytest.fixture(scope="module")
-def plan() -> CampaignPlan:
-    return HARBOUR.plan()
+def drawn(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("drawn")
+    HARBOUR.write(folder)
+    return folder
 
 
 def _board(installation: Installation, year: int, condition: str) -> BoardPage:
@@ -57,20 +58,20 @@ def _mean(row: BoardRow, measure: str = "AQWV") -> float:
     return mean
 
 
-def test_four_years_two_conditions_fifty_queries_a_year(plan: CampaignPlan) -> None:
-    assert [evaluation.slug for evaluation in plan.evaluations] == EVALUATIONS
-    assert {len(evaluation.queries) for evaluation in plan.evaluations} == {50}
-    texts = Counter(query.text for evaluation in plan.evaluations for query in evaluation.queries)
+def test_four_years_two_conditions_fifty_queries_a_year(drawn: Path) -> None:
+    evaluations = read_manifest(drawn / NAME).evaluation
+    assert [evaluation.slug for evaluation in evaluations] == EVALUATIONS
+    queries = [read_queries(drawn / evaluation.queries) for evaluation in evaluations]
+    assert {len(own) for own in queries} == {50}
+    texts = Counter(query.text for own in queries for query in own)
     assert len(texts) == 200
     assert set(texts.values()) == {2}  # both conditions of its year, and no other year
 
 
-def test_the_field_is_drawn_the_same_again(plan: CampaignPlan, installation: Installation) -> None:
-    again = HARBOUR.plan()
-    for one, other in zip(plan.evaluations, again.evaluations, strict=True):
-        assert one.judgments.document.to_list() == other.judgments.document.to_list()
-        for run, same in zip(one.runs, other.runs, strict=True):
-            assert dataclasses.replace(run, content=same.content) == same
+def test_the_field_is_drawn_the_same_again(drawn: Path, installation: Installation, tmp_path: Path) -> None:
+    HARBOUR.write(tmp_path)
+    files = [path.relative_to(drawn) for path in drawn.rglob("*") if path.is_file()]
+    assert all((tmp_path / path).read_bytes() == (drawn / path).read_bytes() for path in files)
     with installation.database.read() as session:
         rows = session.execute(
             sa.select(Evaluation.slug, Submission.label, Submission.sha256)
@@ -79,19 +80,17 @@ def test_the_field_is_drawn_the_same_again(plan: CampaignPlan, installation: Ins
         )
         submitted = {(evaluation, label): sha256 for evaluation, label, sha256 in rows}
     assert submitted == {
-        (evaluation.slug, run.label): hashlib.sha256(run.content()).hexdigest()
-        for evaluation in installation.plans()[-1].evaluations
-        for run in evaluation.runs
+        (evaluation.slug, run.label): hashlib.sha256((installation.drawn / run.file).read_bytes()).hexdigest()
+        for evaluation in read_manifest(installation.drawn / NAME).evaluation
+        for run in evaluation.run
     }
 
 
 def test_a_damaged_run_shows_its_team_every_problem_with_its_line(installation: Installation) -> None:
     with installation.database.read() as session:
         submission = session.scalars(sa.select(Submission).where(Submission.label == DAMAGED)).one()
-        participation = session.get_one(Participation, (submission.team_id, submission.evaluation_id))
     assert [line for line, _ in submission.problems] == [17, 40, 61, 86]
     assert submission.problem_count == 4
-    assert participation.used == 2  # Heron's and Egret's: what is rejected costs nothing
 
 
 def test_beta_is_derived_and_the_campaign_says_that_it_is_simulated(installation: Installation) -> None:
@@ -115,14 +114,18 @@ def test_the_field_progresses_over_the_years_and_the_baseline_stays(installation
 
 @pytest.mark.parametrize("engine_name", ["sqlite"])  # what the run is worth, as above
 def test_the_sample_run_is_taken_scored_and_ranked(
-    database: Database, database_url: str, store: RunStore, tmp_path: Path
+    database: Database, database_url: str, store: RunStore, drawn: Path, tmp_path: Path
 ) -> None:
     sample = HARBOUR.sample()
     upload = store.receive(io.BytesIO(sample.text), sample.name)
+    manifest = drawn / NAME
+    campaign, *_, newest, _ = manifest.read_text().split("\n[[evaluation]]\n")
+    few = tmp_path / NAME
+    few.write_text("\n[[evaluation]]\n".join([campaign, newest.partition("\n[[evaluation.run]]\n")[0]]))
+    seeding.import_folder(database, store, drawn, few)
     with database.write() as session:
-        load_campaign(session, HARBOUR.plan())
         evaluation = session.scalars(sa.select(Evaluation).where(Evaluation.slug == sample.evaluation)).one()
-        team = session.scalars(sa.select(Team).where(Team.slug == "team-alder")).one()
+        team = create_team(session, CONSOLE, "Visitors")
         submit(session, CONSOLE, evaluation, team, system=NewSystem("Visitor"), upload=upload, received_at=LOADED)
     drain_here(database, store, Config(database_url=database_url, store_url=str(tmp_path / "store")))
     with database.read() as session:

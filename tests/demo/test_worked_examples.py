@@ -7,11 +7,10 @@ import datetime as dt
 
 import pytest
 
-from leaderboard import demo as seeding
 from leaderboard.access import VISITOR
 from leaderboard.boards.reads.board import board
 from leaderboard.metrics import parse
-from tests.demo.conftest import Installation
+from tests.demo.conftest import Installation, worked_examples
 
 DIGITS = 5e-7  # the table gives six digits
 
@@ -60,6 +59,5 @@ def test_a_board_shows_the_figures_of_the_golden_case(
 
 
 def test_every_evaluation_of_the_worked_examples_is_checked_here() -> None:
-    plans = seeding.worked_examples()
-    there = {(plan.slug, evaluation.slug) for plan in plans for evaluation in plan.evaluations}
+    there = {(read.campaign.slug, evaluation.slug) for read in worked_examples() for evaluation in read.evaluation}
     assert there == {(f"worked-examples-{campaign}", evaluation) for campaign, evaluation, _, _ in BOARDS}
