@@ -103,7 +103,7 @@ def test_what_is_asked_goes_with_the_run_and_what_is_most_likely_a_slip_with_a_y
     system = ("--new-system", "Asker")
     lacking = remote.submit(run, paper, more=system, place=place)
     assert lacking.status == 2
-    assert "Kind of model is lacking, which every run here needs: choose one of: sparse, dense" in lacking.err
+    assert "Kind of model is lacking, which every run here needs: choose one of: “sparse”, “dense”" in lacking.err
     assert f"not sent either: {paper}" in lacking.err
     asked = (*system, "--answer", "model=dense", "--agree", "terms=1", "--side-file", str(side))
     sent = remote.submit(paper, run, more=asked, place=place)

@@ -45,9 +45,9 @@ from leaderboard.judgments.models import Judgment, JudgmentRevision, KnownDocume
 from leaderboard.metrics.measure import NEEDED, Need
 from leaderboard.moments import moment_in_words
 from leaderboard.numbers import counted
-from leaderboard.submissions.models import Participation, Submission
-from leaderboard.submissions.reads.selection import ITS_TEAMS_PART, scored_runs, with_current_scoring
-from leaderboard.submissions.rules import RunChoice, ScoredRun, SetState, State, SystemKind, selected_runs
+from leaderboard.submissions.models import Submission
+from leaderboard.submissions.reads.selection import with_current_scoring
+from leaderboard.submissions.rules import SetState, State, SystemKind
 from leaderboard.teams.models import System
 from leaderboard.worker.models import Scoring, ScoringSet
 from leaderboard.worker.reads import IS_CURRENT, current_set, newest_revision, note_current_set, standing_set
@@ -172,20 +172,12 @@ def fields_used(session: Session, evaluation: Evaluation) -> tuple[Counter[str],
     """
     fields, answered, keeping = form_fields(evaluation), Counter[str](), set[str]()
     closed = [field for field in fields if field.header and field.shown_to is not ShownTo.EVERYONE]
-    for answers, said, state in _answers(session, evaluation):
-        was_read = state in (State.SCORED, State.REJECTED)
+    runs = with_current_scoring(sa.select(Submission.answers, Submission.said, Scoring.facts, Scoring.state))
+    for answers, beside, facts, state in session.execute(runs.where(Submission.evaluation_id == evaluation.id)):
+        was_read, said = state in (State.SCORED, State.REJECTED), rules.said_by(facts or {}, beside)
         answered.update(field.key for field in rules.answers_of(fields, answers, said))
         keeping |= {field.key for field in closed if not was_read or any(map(field.covers, said))}
     return answered, keeping
-
-
-def _answers(
-    session: Session, evaluation: Evaluation, *which: sa.ColumnElement[bool]
-) -> Iterator[tuple[dict[str, Any], dict[str, str], State | None]]:
-    """Of each run its answers, its own metadata and its state. which: conditions on Submission."""
-    runs = with_current_scoring(sa.select(Submission.answers, Submission.said, Scoring.facts, Scoring.state))
-    for answers, said, facts, state in session.execute(runs.where(Submission.evaluation_id == evaluation.id, *which)):
-        yield answers, rules.said_by(facts or {}, said), state
 
 
 def file_rules(evaluation: Evaluation) -> FileRules:
@@ -482,7 +474,7 @@ class _State:
     readers   how many know of it: a place in READERS
     open      what all of them can read
     knowing   the teams with runs in it that know of it, each with whether it is let into its campaign
-    ranked_by what the order of its board depends on, beside figures
+    places    those of its board; none while it is closed to the reader
     """
 
     evaluation: Evaluation
@@ -490,8 +482,8 @@ class _State:
     takes_runs: bool
     open: frozenset[str]
     knowing: dict[int, bool]
-    ranked_by: tuple[Any, ...]
     fields: tuple[FormField, ...]
+    places: Places
 
 
 def effects(
@@ -503,8 +495,10 @@ def effects(
     """
     session.flush()
     own = sa.select(Evaluation).where(changed).order_by(Evaluation.id)
-    stored = {row.id: _state(committed, row, now) for row in committed.scalars(own).all()}
-    pairs = [(stored[row.id], _state(session, row, now)) for row in session.scalars(own).all() if row.id in stored]
+    stored = {row.id: _state(committed, row, actor, now) for row in committed.scalars(own).all()}
+    pairs = [
+        (stored[row.id], _state(session, row, actor, now)) for row in session.scalars(own).all() if row.id in stored
+    ]
     lines = []
     scored_before, scored_again = _scored_again(committed, changed), _scored_again(session, changed)
     if runs := [scored_again[made] for made in scored_again.keys() - scored_before.keys()]:
@@ -519,12 +513,9 @@ def effects(
         lines.append(f"{counted(len(let_in), 'team')} with runs let in.")
     for before, after in pairs:
         lines += _opened(session, before, after)
-        if before.ranked_by != after.ranked_by:
-            places = [_places(own, actor, row.evaluation, now) for own, row in ((committed, before), (session, after))]
-            other_source = before.evaluation.official_source != after.evaluation.official_source
-            lines += _moved(after.evaluation.title, places, always=other_source)  # the figures are others too
+        lines += _moved(before, after)
         if before.fields != after.fields:
-            lines += _answers_shown(session, before, after)
+            lines += _answers_shown(committed, before, after)
     return tuple(lines)
 
 
@@ -550,39 +541,19 @@ def revealed_in_words(opened: Collection[str]) -> str:
     return "; ".join(words for name, words in IN_WORDS.items() if name in opened)
 
 
-def _state(session: Session, evaluation: Evaluation, now: datetime) -> _State:
+def _state(session: Session, evaluation: Evaluation, actor: Actor, now: datetime) -> _State:
     campaign = evaluation.campaign
     known_to = Visibility.DRAFT if evaluation.draft else campaign.visibility
     let_in = {*session.scalars(sa.select(CampaignTeam.team_id).where(CampaignTeam.campaign_id == campaign.id))}
     entered = set(session.scalars(sa.select(Submission.team_id).where(Submission.evaluation_id == evaluation.id)))
-    current = standing_set(session, evaluation.id, evaluation.official_source)
-    baselines = sa.select(System.id).where(_is_baseline_of(evaluation))
-    chosen = sa.select(
-        Submission.id, Submission.chosen_at, Submission.withdrawn_at, Submission.ruling, Submission.holds_place,
-        Participation.primary_submission_id,
-    ).outerjoin(Participation, ITS_TEAMS_PART).where(Submission.evaluation_id == evaluation.id)  # fmt: skip
     return _State(
         evaluation=evaluation,
         readers=READERS.index(known_to),
         takes_runs=phase_of(evaluation, now) in TAKES_RUNS,
         open=open_to_all(evaluation, now),
         knowing={team: team in let_in for team in entered if is_known(known_to, let_in=team in let_in)},
-        ranked_by=(
-            current and (current.id, current.primary_measure),
-            campaign.run_choice,
-            {*session.scalars(baselines)},
-            {*session.execute(chosen)},
-        ),
         fields=form_fields(evaluation),
-    )
-
-
-def _is_baseline_of(evaluation: Evaluation) -> sa.ColumnElement[bool]:
-    """A condition on System and Submission."""
-    return sa.and_(
-        System.kind == SystemKind.BASELINE,
-        Submission.system_id == System.id,
-        Submission.evaluation_id == evaluation.id,
+        places=_places(session, evaluation, actor, now),
     )
 
 
@@ -605,58 +576,47 @@ def _opened(session: Session, before: _State, after: _State) -> Iterator[str]:
             yield f"{title} takes runs again, although these could be read: {revealed_in_words(revealed)}."
 
 
-def _places(session: Session, actor: Actor, evaluation: Evaluation, now: datetime) -> Places | None:
-    """Without ranks, and of the reader's teams only, while the board is closed to them; None where that follows from
-    means which they do not see."""
+def _places(session: Session, evaluation: Evaluation, actor: Actor, now: datetime) -> Places:
     current = standing_set(session, evaluation.id, evaluation.official_source)
     if not current:
         return {}
     by, disclosure = column(current.primary_measure), Disclosure(actor, evaluation, current, now)
-    choice, rank, selected = evaluation.campaign.run_choice, dict[int, int](), list[ScoredRun]()
-    if disclosure.sees(Content.RESULTS, own=True):
-        entries = choose(load_entries(session, [disclosure], [by.name]), Show(choice.value), by)
-        rank = ranks(entries, by) if disclosure.sees(Content.RESULTS, own=False) else {}
-        selected += entries
-    elif choice is RunChoice.BEST:
-        return None
-    else:
-        own = scored_runs(session, Submission.team_id.in_(actor.teams), of_sets=ScoringSet.id == current.id)
-        selected += selected_runs(own.get(current.id, ()), choice, lambda _: None, "none")
-    return {(run.system_id, run.late): (run.submission_id, rank.get(run.scoring_id)) for run in selected}
+    if not disclosure.sees(Content.RESULTS, own=False):
+        return {}
+    entries = choose(load_entries(session, [disclosure], [by.name]), Show(evaluation.campaign.run_choice.value), by)
+    rank = ranks(entries, by)
+    return {(run.system_id, run.late): (run.submission_id, rank.get(run.scoring_id)) for run in entries}
 
 
-def _moved(title: str, places: Sequence[Places | None], *, always: bool) -> Iterator[str]:
-    before, after = (each or {} for each in places)
-    both, none = before.keys() | after.keys(), (0, None)
-    systems = counted(len({system for system, _ in both}), "system")
+def _moved(before: _State, after: _State) -> Iterator[str]:
+    """How many systems stand otherwise; another source has other figures too, and is told in any case."""
+    both, none = before.places.keys() | after.places.keys(), (0, None)
     other_runs, moved = (
-        {key[0] for key in both if before.get(key, none)[part] != after.get(key, none)[part]} for part in (0, 1)
+        {key[0] for key in both if before.places.get(key, none)[part] != after.places.get(key, none)[part]}
+        for part in (0, 1)
     )
-    if None in places:
-        yield f"{title}: which run stands follows from means that you do not see yet."
-    elif other_runs and not moved:
-        yield f"{title}: another run is shown for {len(other_runs):,} of {systems}."
-    elif moved or (always and both):
-        yield f"{title}: {len(moved):,} of {systems} change rank; another run is shown for {len(other_runs):,}."
+    other_source = before.evaluation.official_source != after.evaluation.official_source
+    if other_runs or moved or (both and other_source):
+        systems = counted(len({system for system, _ in both}), "system")
+        words = f"{len(moved):,} of {systems} change rank; another run is shown for {len(other_runs):,}"
+        yield f"{after.evaluation.title}: {words}."
 
 
-def _answers_shown(session: Session, before: _State, after: _State) -> Iterator[str]:
-    """How many answers, and entries of runs' own metadata, were for their team and the organisers only."""
-    opened = sum(
-        len(_for_everyone(after.fields, answers, said) - _for_everyone(before.fields, answers, said))
-        for answers, said, state in _answers(session, after.evaluation, Submission.withdrawn_at.is_(None))
-        if state is not State.REJECTED
+def _answers_shown(committed: Session, before: _State, after: _State) -> Iterator[str]:
+    """The fields whose answers, or whose part of runs' own metadata, were for their team and the organisers only."""
+    used = set[str]().union(*fields_used(committed, before.evaluation))
+    closed = {(field.key, field.header) for field in after.fields if field.shown_to is not ShownTo.EVERYONE}
+    open_before, read = (
+        {field.header for field in state.fields if field.shown_to is ShownTo.EVERYONE} for state in (before, after)
     )
+    opened = [
+        field.label
+        for field in before.fields
+        if field.shown_to is not ShownTo.EVERYONE and field.key in used
+        if (field.key, field.header) not in closed or any(map(field.covers, read - open_before))
+    ]
     if opened:
-        yield f"{after.evaluation.title}: {counted(opened, 'answer')} shown to more readers, for good."
-
-
-def _for_everyone(fields: tuple[FormField, ...], answers: Any, said: dict[str, str]) -> set[tuple[str, str]]:
-    """What everyone who sees whose run it is sees of its answers and its metadata: ("answer" or "file", its key)."""
-    everyone = [field for field in fields if field.shown_to is ShownTo.EVERYONE]
-    read = {key for key in said if any(field.reads(key) for field in everyone)}
-    of_file = {("file", key) for key in read | rules.said_to(fields, said, {ShownTo.EVERYONE}).keys()}
-    return of_file | {("answer", field.key) for field in everyone if field.key in answers}
+        yield f"{after.evaluation.title}: answers to {', '.join(opened)} are shown to more readers, for good."
 
 
 class Urgency(StrEnum):
@@ -855,9 +815,10 @@ def _document_list(session: Session, evaluation: Evaluation, revision: JudgmentR
 
 
 def _baselines(session: Session, evaluation: Evaluation) -> Points:
-    systems = sa.select(sa.func.count(sa.distinct(System.id))).where(_is_baseline_of(evaluation))
+    systems = sa.select(sa.func.count(sa.distinct(System.id))).join(Submission, Submission.system_id == System.id)
+    own = Submission.evaluation_id == evaluation.id, Submission.withdrawn_at.is_(None)
     words = "No baseline yet: participants see better where they stand beside one. Mark a system with runs as one."
-    count = session.scalar(systems.where(Submission.withdrawn_at.is_(None)))
+    count = session.scalar(systems.where(System.kind == SystemKind.BASELINE, *own))
     yield (DONE, f"{counted(count, 'baseline')}.") if count else (LOOK, words)
 
 

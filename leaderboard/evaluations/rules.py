@@ -28,7 +28,7 @@ from leaderboard.errors import InvalidFields
 from leaderboard.frozen import frozen
 from leaderboard.metrics import Measure, Setting, parse
 from leaderboard.metrics.measure import NEEDED, Need
-from leaderboard.moments import exact_moment_in_words, moment_in_words
+from leaderboard.moments import moment_in_words
 from leaderboard.numbers import read_number
 
 LONGEST_GRACE = 24 * 3600  # seconds; migration 0001 has it too
@@ -93,12 +93,7 @@ def refusal(evaluation: Dates, begun_at: datetime, received_at: datetime) -> str
     if evaluation.closes_at is None or evaluation.late_allowed or not is_late(evaluation, begun_at, received_at):
         return None
     closed = f"{evaluation.title} closed on {moment_in_words(evaluation.closes_at)}"
-    if begun_at < evaluation.closes_at:
-        closed += (
-            f" and waited {evaluation.grace_seconds} s for files on their way. The last byte of this one came on "
-            f"{exact_moment_in_words(received_at)}"
-        )
-    return f"{closed}; it takes no late runs."
+    return f"{closed}, and {evaluation.grace_seconds} s later for files on their way; it takes no late runs."
 
 
 def teams_may_change(evaluation: Dates, now: datetime) -> bool:
@@ -328,9 +323,7 @@ class FormField:
 
     @property
     def choices_in_words(self) -> str:
-        """Its choices, told apart where they hold commas or quotes themselves."""
-        apart = any(set(choice) & set(",;\"'“”") for choice in self.choices)
-        return ", ".join(f"“{choice}”" if apart else choice for choice in self.choices)
+        return ", ".join(f"“{choice}”" for choice in self.choices)
 
     def reads(self, key: str) -> bool:
         """Whether this entry of a run's own metadata is its answer: capitals don't matter."""
@@ -417,10 +410,10 @@ def _checked(field: FormField, value: Any) -> Answer | None:
         if len(text) > LONGEST_ANSWER:
             raise ValueError(f"use at most {LONGEST_ANSWER:,} characters")
         return text
-    if field.kind is FieldKind.CHOICE and value in field.choices:
+    if field.kind is FieldKind.CHOICE and text in field.choices:
         return text
-    if field.kind is FieldKind.YES_NO and value in (True, False, "yes", "no"):
-        return value in (True, "yes")
+    if field.kind is FieldKind.YES_NO and text.lower() in YES_OR_NO:
+        return YES_OR_NO[text.lower()]
     if field.kind is FieldKind.NUMBER:
         with suppress(ValueError):
             return read_number(text)  # not of True and False, whose text is none
@@ -431,11 +424,12 @@ def _is_in_file(field: FormField, said: Mapping[str, str]) -> bool:
     """Whether the file answers it. Raises ValueError where what it says is no answer."""
     text = _said_of(field, said)
     try:
-        return _of_text(field, text) is not None
+        return _checked(field, text) is not None
     except ValueError as error:
         raise ValueError(f"the run's own metadata has {text!r} as {field.header}: {error}") from None
 
 
+YES_OR_NO = {"yes": True, "true": True, "no": False, "false": False}  # also as programs and metadata write it
 # How to give an answer, with the choices of a choice.
 HOW = {
     FieldKind.TEXT: "write a text",
@@ -483,7 +477,7 @@ def _from_file(field: FormField, said: Mapping[str, str]) -> Answer | None:
     if field.kind is FieldKind.CHOICE:
         return text or None
     with suppress(ValueError):
-        return _of_text(field, text)
+        return _checked(field, text)
     return None
 
 
@@ -492,15 +486,6 @@ def _said_of(field: FormField, said: Mapping[str, str]) -> str | None:
     if not field.header:
         return None
     return said.get(field.header) or next((text for key, text in said.items() if field.reads(key)), None)
-
-
-def _of_text(field: FormField, text: str | None) -> Answer | None:
-    """The answer that a text of the metadata is, where true and false are yes and no too; None for an empty one.
-    Raises ValueError that says what is asked.
-    """
-    if text and field.kind is FieldKind.YES_NO:
-        text = {"true": "yes", "false": "no"}.get(text.lower(), text.lower())
-    return _checked(field, text)
 
 
 def in_words(answer: Answer) -> str:

@@ -7,8 +7,8 @@ Next year's evaluation in one step: a copy of this year's settings and of what o
 Removing what was made by mistake: evaluations and campaigns without submissions, systems without a run.
 """
 
-import re
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import sqlalchemy as sa
@@ -26,14 +26,13 @@ from leaderboard.evaluations import reads as forms
 from leaderboard.evaluations.inputs import YEAR, AgreementText, EvaluationSettings, FileRuleChanges, FormFieldSettings
 from leaderboard.evaluations.models import Acceptance, Agreement, CollectionList, Evaluation
 from leaderboard.evaluations.reads import fields_used, file_rules, form_fields, removal_refusal, standing_agreements
-from leaderboard.evaluations.rules import MOST_FIELDS, OF_EVALUATION, WHERE_READ, FieldKind, FormField
+from leaderboard.evaluations.rules import MOST_FIELDS, OF_EVALUATION, WHERE_READ, FormField
 from leaderboard.formats import DocumentList, FileRules
 from leaderboard.judgments.models import JudgmentRevision, Query
 from leaderboard.judgments.reads import doubts_about
 from leaderboard.judgments.writes import copy_queries
 from leaderboard.moments import a_year_later
 from leaderboard.names import checked_slug, free_slug, slug_of
-from leaderboard.numbers import counted
 from leaderboard.submissions.models import Arrival, Participation, PersonalUse
 from leaderboard.teams.models import FormerAddress, System, Team
 from leaderboard.worker.models import ScoringSet
@@ -115,8 +114,7 @@ def agreement_name(key: str) -> str:
 def set_field(session: Session, actor: Actor, evaluation: Evaluation, values: Mapping[str, Any]) -> None:
     """Adds a field behind the others, or changes the one of its key where it stands.
 
-    values  its key and those of `FormFieldSettings` that change: what becomes another kind than a choice has no choices
-            any more
+    values  its key and those of `FormFieldSettings` that change
 
     Answers that were given stay as they are; blanks around its words, and more than one between them, are taken out.
     Raises InvalidFields by the parts of the field: also for another kind of answer, or another source of it, once
@@ -126,12 +124,8 @@ def set_field(session: Session, actor: Actor, evaluation: Evaluation, values: Ma
     fields = {own.key: own for own in form_fields(evaluation)}
     before = fields.get((values["key"] or "").strip())
     was = before.as_json() if before else {}
-    no_choices: dict[str, Any] = {} if values.get("kind", FieldKind.CHOICE) == FieldKind.CHOICE else {"choices": []}
-    after = FormField.from_json(checked(FormFieldSettings, {**was, **no_choices, **values}).model_dump())
+    after = FormField.from_json(checked(FormFieldSettings, {**was, **values}).model_dump())
     wrong: dict[str, list[str]] = {}
-    others = [own for own in fields.values() if own.key != after.key and own.asked and after.asked]
-    if alike := [own.key for own in others if own.label.casefold() == after.label.casefold()]:
-        wrong["label"] = [f"{alike[0]!r} has this label; take another one"]
     if not before and len(fields) >= MOST_FIELDS:
         wrong["key"] = [f"a form has at most {MOST_FIELDS} fields"]
     other = [part for part in ("kind", "header") if before and getattr(before, part) != getattr(after, part)]
@@ -176,13 +170,10 @@ def state_agreement(
     last = session.scalar(sa.select(Agreement).where(*own).order_by(Agreement.version.desc()).limit(1))
     if last and not last.ended_at and (last.title, last.text) == (sent.title, sent.wording):
         raise InvalidFields({"wording": [f"version {last.version} says the same"]})
-    facts: dict[str, Any] = {"key": sent.key, "version": last.version + 1 if last else 1}
-    agreement = Agreement(
-        evaluation_id=evaluation.id, title=sent.title, text=sent.wording, created_at=present(), **facts
-    )
+    facts: dict[str, Any] = {"key": sent.key, "version": last.version + 1 if last else 1, "title": sent.title}
+    agreement = Agreement(evaluation_id=evaluation.id, text=sent.wording, created_at=present(), **facts)
     session.add(agreement)
-    session.flush()
-    _note(session, actor, "state agreement", evaluation, _in_trail(last), _in_trail(agreement), **facts)
+    record(session, actor, "state agreement", evaluation, **facts)
     return agreement
 
 
@@ -225,11 +216,15 @@ def set_documents(
     evaluation = locked_to_organise(session, actor, evaluation)
     if documents and not confirmed and (doubts := doubts_about(session, evaluation, documents)):
         raise Unconfirmed(doubts)
-    session.execute(sa.delete(CollectionList).where(CollectionList.evaluation_id == evaluation.id))
+    _keep_list(session, evaluation, documents.packed if documents else None)
     count, sha256 = (documents.count, documents.sha256) if documents else (0, "")
-    if documents:
-        session.add(CollectionList(evaluation_id=evaluation.id, packed=documents.packed))
     _put_rules(session, actor, "set documents", evaluation, documents=count, documents_sha256=sha256)
+
+
+def _keep_list(session: Session, evaluation: Evaluation, packed: bytes | None) -> None:
+    session.execute(sa.delete(CollectionList).where(CollectionList.evaluation_id == evaluation.id))
+    if packed is not None:
+        session.add(CollectionList(evaluation_id=evaluation.id, packed=packed))
 
 
 def copy_form(session: Session, actor: Actor, source: Evaluation, target: Evaluation) -> None:
@@ -249,12 +244,10 @@ def copy_form(session: Session, actor: Actor, source: Evaluation, target: Evalua
     for key in own.keys() - copied.keys():
         end_agreement(session, actor, target, key)
     for key, agreement in copied.items():
-        if key not in own or (own[key].title, own[key].text) != (agreement.title, agreement.text):
+        with suppress(InvalidFields):  # it says the same already
             state_agreement(session, actor, target, key, agreement.title, agreement.text)
-    rules, packed = file_rules(source), forms.collection_list(session, source.id)
-    documents = None if packed is None else DocumentList(packed, rules.documents_sha256, rules.documents)
-    set_documents(session, actor, target, documents)
-    set_rules(session, actor, target, **{name: getattr(rules, name) for name in FileRuleChanges.model_fields})
+    _keep_list(session, target, forms.collection_list(session, source.id))
+    _put_rules(session, actor, "set file rules", target, **file_rules(source).as_json())
     record(session, actor, "copy form", target, source=source.id)
 
 
@@ -318,43 +311,27 @@ def _note(
         record(session, actor, action, evaluation, changes=changes, **facts)
 
 
-def _in_trail(agreement: Agreement | None) -> dict[str, str]:
-    """An agreement as the trail tells of it: its row keeps the text of every version."""
-    if not agreement:
-        return {}
-    text = f"that of version {agreement.version}, {counted(len(agreement.text), 'character')}"
-    return {"title": agreement.title, "text": text}
-
-
 DATES = ("opens_at", "closes_at", "anonymous_until")
-NUMBER = re.compile("[0-9]+")
 
 
 def next_year(session: Session, evaluation: Evaluation) -> dict[str, Any]:
     """What its successor is called and when it takes place, as a proposal: slug, title, period, its number and dates.
 
-    Each year in a name is the next one. Where the period has no year, as in "Round 2", its last number is the next one,
-    in the title and the slug too, and so is the number that it is sorted by, which is None where the year says it.
-    Dates are those of a year later by the clocks of the evaluation's time zone. The slug is one that is free: where it
-    has nothing to raise, the period is added unless it is there, and a number where that is taken too.
+    Each year in a name is the next one; a name without a year stays, and the number that its period is sorted by is the
+    next one. Dates are those of a year later by the clocks of the evaluation's time zone. The slug is one that is free.
     """
-    rounds = [] if YEAR.search(evaluation.period) else NUMBER.findall(evaluation.period)
-    number = re.compile(rf"(?<![0-9]){rounds[-1]}(?![0-9])") if rounds else YEAR
     slug, title, period = (
-        number.sub(lambda digits: str(int(digits[0]) + 1).zfill(len(digits[0])), name)
+        YEAR.sub(lambda year: str(int(year[0]) + 1), name)
         for name in (evaluation.slug, evaluation.title, evaluation.period)
     )
-    if slug == evaluation.slug and slug_of(period) not in slug:
-        slug = slug_of(f"{slug[:40]} {period}")
-    slug = free_slug(slug, _taken(session, evaluation.campaign_id).__contains__)
-    return {"slug": slug, "title": title, "period": period, **_following(evaluation, period)}
-
-
-def _following(evaluation: Evaluation, period: str) -> dict[str, Any]:
-    """A successor's dates, and the number to sort its period by: None where that is the year in it."""
     dates = {name: getattr(evaluation, name) for name in DATES}
-    later = {name: moment and a_year_later(moment, evaluation.time_zone) for name, moment in dates.items()}
-    return {"period_key": None if YEAR.search(period) else evaluation.period_key + 1, **later}
+    return {
+        "slug": free_slug(slug, _taken(session, evaluation.campaign_id).__contains__),
+        "title": title,
+        "period": period,
+        "period_key": None if YEAR.search(period) else evaluation.period_key + 1,
+        **{name: moment and a_year_later(moment, evaluation.time_zone) for name, moment in dates.items()},
+    }
 
 
 def clone_evaluation(
@@ -370,8 +347,8 @@ def clone_evaluation(
     Raises InvalidFields with everything that is wrong, by the names of the settings.
     """
     settings = _settings_of(evaluation) | next_year(session, evaluation)
-    if "period" in changes:
-        settings |= _following(evaluation, changes["period"])
+    if YEAR.search(changes.get("period", "")):
+        settings["period_key"] = None
     made = create_evaluation(session, actor, evaluation.campaign, **{**settings, "draft": True, **changes})
     if with_queries:
         copy_queries(session, actor, evaluation, made)

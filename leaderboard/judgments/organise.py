@@ -56,15 +56,11 @@ MOST_SHOWN = 200  # new, changed and missing queries that a preview lists of eac
 
 
 class QueryFileForm(Form):
+    """kept, state: which file is meant, and what the evaluation was like when the preview was made."""
+
     file = FileField("File of queries", description=f"{QUERY_FORMATS}. You see what it changes before anything does.")
     hidden = BooleanField("Hide the new queries until the evaluation closes")
-
-
-class ConfirmForm(Form):
-    """The yes: which file, which choice, and what the evaluation was like when the preview was made."""
-
     kept = HiddenField()
-    hidden = HiddenField()
     state = HiddenField()
 
 
@@ -90,9 +86,8 @@ def preview(**_: str) -> ResponseReturnValue:
         return _queries_page(form, error)
     with reading() as session:
         changes = reads.query_changes(session, evaluation_here(session), rows)
-    hidden = "yes" * form.hidden.data
-    yes = ConfirmForm(formdata=None, kept=uploads.keep(upload), hidden=hidden, state=changes.state)
-    return render_template("organise/queries_preview.html", form=yes, changes=changes, upload=upload, most=MOST_SHOWN)
+    form.kept.data, form.state.data = uploads.keep(upload), changes.state
+    return render_template("organise/queries_preview.html", form=form, changes=changes, upload=upload, most=MOST_SHOWN)
 
 
 csrf.exempt(preview)  # uploads.receive checks the token itself, before it keeps a byte of the file
@@ -101,15 +96,15 @@ csrf.exempt(preview)  # uploads.receive checks the token itself, before it keeps
 @blueprint.post("/import")
 @organised
 def take_in(**_: str) -> ResponseReturnValue:
-    form = ConfirmForm()
+    form = QueryFileForm()
     try:
         upload = uploads.require_kept(form.text("kept"), "file")
         rows = read_stored(upload, read_queries)
     except LeaderboardError as error:
-        return _queries_page(QueryFileForm(formdata=None), error)
-    more = rows, Split.HIDDEN if form.text("hidden") else Split.SHOWN, form.text("state")
+        return _queries_page(form, error)
+    more = rows, Split.HIDDEN if form.hidden.data else Split.SHOWN, form.text("state")
     return changed_here(
-        partial(_queries_page, QueryFileForm(formdata=None)),
+        partial(_queries_page, form),
         lambda named: f"{upload.filename}: {counted(len(named), 'query')} taken in.",
         writes.import_previewed_queries,
         *more,
@@ -165,10 +160,6 @@ class JudgmentFileForm(Declared):
         """What the file of each kind is, of those that have come. Raises InvalidFields for one that is gone."""
         proofs = {kind: self.text(f"kept_{kind}") for kind in READERS}
         return {kind: uploads.require_kept(proof, "file") for kind, proof in proofs.items() if proof}
-
-
-class SourceForm(Form):
-    source = HiddenField()
 
 
 class RenameForm(Declared):
@@ -231,11 +222,9 @@ def judgments_take_in(**_: str) -> ResponseReturnValue:
 @judgments_blueprint.post("/official")
 @organised
 def official(**_: str) -> ResponseReturnValue:
-    form = SourceForm()
-    source = form.text("source")
-    return changed_here(
-        partial(_judgments_page, form), f"Boards go by the judgments of {source} now.", make_official, source
-    )
+    source = request.form.get("source", "")
+    said = f"Boards go by the judgments of {source} now."
+    return changed_here(partial(_judgments_page, Form()), said, make_official, source)
 
 
 @judgments_blueprint.post("/rename")
@@ -250,10 +239,9 @@ def rename(**_: str) -> ResponseReturnValue:
 @judgments_blueprint.post("/remove")
 @organised
 def remove(**_: str) -> ResponseReturnValue:
-    form = SourceForm()
-    source = form.text("source")
+    source = request.form.get("source", "")
     said = f"{source} is removed: {{}}.".format
-    return changed_here(partial(_judgments_page, form), said, writes.remove_source, source)
+    return changed_here(partial(_judgments_page, Form()), said, writes.remove_source, source)
 
 
 def _held(files: Mapping[str, Received]) -> JudgmentFiles:

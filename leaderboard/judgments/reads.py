@@ -26,7 +26,7 @@ from leaderboard.accounts.models import User
 from leaderboard.audit.rules import rows_of, short
 from leaderboard.boards.reads.entries import Paging, paged
 from leaderboard.db import exists, snapshot
-from leaderboard.errors import Conflict, InvalidFields, LeaderboardError
+from leaderboard.errors import Conflict, InvalidFields, LeaderboardError, NotFound
 from leaderboard.evaluations import reads
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules import Split, closed_from
@@ -494,7 +494,7 @@ class JudgedQuery:
 
 @frozen
 class PublishedPage:
-    """The judgments of the current set. grades: all there are, the lowest first; revision: None before the first.
+    """The judgments of the current set. grades: all there are, the lowest first.
 
     sha256   of the revision, and file_sha256 of the file as the reader downloads it
     in_file  judgments that the file holds: those of excluded queries are left out
@@ -503,7 +503,7 @@ class PublishedPage:
     """
 
     evaluation: reads.EvaluationHeading
-    revision: int | None
+    revision: int
     sha256: str
     file_sha256: str
     grades: tuple[int, ...]
@@ -540,30 +540,29 @@ class JudgedDocuments:
 def published(
     session: Session, actor: Actor, campaign_slug: str, slug: str, now: datetime, *, page: int | None = None
 ) -> PublishedPage:
-    """By query, in the order of the queries. Raises NotFound, and NotAllowed while judgments are not published."""
+    """By query, in the order of the queries. Raises NotFound, also before the first judgments, and NotAllowed while
+    they are not published.
+    """
     evaluation, scoring_set, by_query, text = _file(session, actor, campaign_slug, slug, now, JudgmentFile.JUDGMENTS)
-    settings = scoring_set.settings if scoring_set else None
+    settings, revision = scoring_set.settings, scoring_set.revision
     judged_queries = []
     for query, rows in by_query.items():
         grades = dict(sorted(Counter(grade for *_, grade in rows).items()))
         relevant = sum(count for grade, count in grades.items() if grade >= evaluation.relevance_level)
-        excluded = settings is not None and query in settings.excluded
-        judged_queries.append(JudgedQuery(query, len(rows), relevant, grades, excluded))
+        judged_queries.append(JudgedQuery(query, len(rows), relevant, grades, query in settings.excluded))
     shown, paging = paged(judged_queries, page, PAGE)
-    there = settings and (True, settings.known, settings.subtopics)
-    revision: JudgmentRevision | None = scoring_set.revision if scoring_set else None
     return PublishedPage(
         evaluation=reads.evaluation_heading(evaluation, now),
-        revision=revision.number if revision else None,
-        sha256=revision.sha256 if revision else "",
-        file_sha256=hashlib.sha256(text.encode()).hexdigest() if scoring_set else "",
+        revision=revision.number,
+        sha256=revision.sha256,
+        file_sha256=hashlib.sha256(text.encode()).hexdigest(),
         grades=tuple(sorted({grade for query in judged_queries for grade in query.grades})),
         relevance_level=evaluation.relevance_level,
         queries=shown,
         paging=paging,
         judgments=sum(query.judged for query in judged_queries),
         in_file=text.count("\n"),
-        files=tuple(itertools.compress(JudgmentFile, there or ())),
+        files=tuple(itertools.compress(JudgmentFile, (True, settings.known, settings.subtopics))),
         excluded=sum(query.excluded for query in judged_queries),
         public=may_see(VISITOR, evaluation, Content.JUDGMENTS, now),
         to_publish=evaluation.judgments_published,
@@ -583,8 +582,7 @@ def documents_of(
     """Raises NotFound also for a query that the reader may not know of, NotAllowed as `published` does."""
     evaluation, scoring_set = _published_set(session, actor, campaign_slug, slug, now)
     query = reads.find_query(session, evaluation, external_id, subset_seen(actor, evaluation, now))
-    revision = scoring_set.revision_id if scoring_set else None
-    rows = rows_of_table(session, Judgment, revision, Query.id == query.id)
+    rows = rows_of_table(session, Judgment, scoring_set.revision_id, Query.id == query.id)
     ordered = sorted((JudgedDocument(*row[1:]) for row in rows), key=lambda judged: (-judged.grade, judged.document))
     shown, paging = paged(ordered, page, PAGE)
     return JudgedDocuments(
@@ -618,14 +616,12 @@ def qrels(
 
 def _file(
     session: Session, actor: Actor, campaign_slug: str, slug: str, now: datetime, file: JudgmentFile
-) -> tuple[Evaluation, ScoringSet | None, dict[str, list[tuple[Any, ...]]], str]:
+) -> tuple[Evaluation, ScoringSet, dict[str, list[tuple[Any, ...]]], str]:
     """Whose it is; of each query that the reader knows of, in their order, the other columns of its lines; the file."""
     evaluation, scoring_set = _published_set(session, actor, campaign_slug, slug, now)
     own = reads.of_subset(evaluation.id, subset_seen(actor, evaluation, now))
     known = session.scalars(sa.select(Query.external_id).where(*own).order_by(Query.position))
     by_query = {query: list[tuple[Any, ...]]() for query in known}
-    if not scoring_set:
-        return evaluation, None, by_query, ""
     first = () if file is JudgmentFile.SUBTOPICS else ("0",)
     for query, *columns in rows_of_table(session, TABLES[file], scoring_set.revision_id, *own):
         by_query[query].append((*first, *columns, 1)[:3])  # a known document, which has no grade, gets 1
@@ -638,10 +634,12 @@ def _file(
 
 def _published_set(
     session: Session, actor: Actor, campaign_slug: str, slug: str, now: datetime
-) -> tuple[Evaluation, ScoringSet | None]:
+) -> tuple[Evaluation, ScoringSet]:
     evaluation, scoring_set = reads.find_evaluation_and_set(session, actor, campaign_slug, slug)
     end, words = closed_from(evaluation), "The organisers have not published the judgments."
     if evaluation.judgments_published and end:
         words = f"The judgments are published when the evaluation has closed, {moment_in_words(end)}."
     require(may_see(actor, evaluation, Content.JUDGMENTS, now), words)
+    if not scoring_set:
+        raise NotFound("There are no judgments yet.")
     return evaluation, scoring_set

@@ -105,7 +105,7 @@ def change_here(
     """
     with writing() as session:
         row = evaluation_here(session, campaign, evaluation) if evaluation else campaign_here(session, campaign)
-        own = Evaluation.campaign_id == (row.campaign_id if isinstance(row, Evaluation) else row.id)
+        own = (Evaluation.id if evaluation else Evaluation.campaign_id) == row.id
         answer = change(session, actor(), row, *more, **changes)
         require_confirmed(session, confirm, own)
         return answer

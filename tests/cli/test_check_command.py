@@ -133,7 +133,7 @@ def test_submit_gives_answers_agreements_and_metadata_and_says_which_are_missing
     capsys.readouterr()
     assert cli.run([*submit, "--as", "Ada"]) == 2
     said = capsys.readouterr().err
-    assert "Kind of model is lacking, which every run here needs: choose one of: sparse, dense" in said
+    assert "Kind of model is lacking, which every run here needs: choose one of: “sparse”, “dense”" in said
     assert "accept this to submit a run: Terms (version 1)" in said
     assert "what is asked goes with --answer KEY=VALUE (answer-KEY) and --agree KEY=VERSION (agreement-KEY)" in said
     for wrong in (

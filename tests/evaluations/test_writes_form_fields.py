@@ -121,12 +121,8 @@ def test_a_definition_that_cannot_be_is_refused_by_its_parts(world: World) -> No
         (dataclasses.replace(MODEL, choices=("one",)), {"choices"}),
         (dataclasses.replace(REMARK, choices=("a", "b")), {"choices"}),
         (dataclasses.replace(REMARK, column=True), {"shown_to"}),
-        (dataclasses.replace(REMARK, key="twin", label=" trained  HERE"), {"label"}),
     ):
         assert wrong(world, lambda field=field: ask(world, field)).keys() == parts
-    # Of two fields with one label that which is retired is in nobody's way.
-    ask(world, dataclasses.replace(REMARK, key="older", asked=False), dataclasses.replace(REMARK, key="newer"))
-    assert wrong(world, lambda: ask(world, REMARK), match="'newer' has this label")
 
 
 def test_what_a_file_says_in_answer_to_a_field_is_refused_where_the_form_would_refuse_it(world: World) -> None:
@@ -265,11 +261,6 @@ def test_the_trail_tells_which_part_of_a_field_or_a_rule_changed(world: World) -
             "terms: title: Terms > Terms of use",
         ],
     ]
-
-
-def test_choices_that_hold_commas_or_quotes_are_told_apart() -> None:
-    odd = dataclasses.replace(MODEL, choices=("small, big", '"x"', "=1+1"))
-    assert (MODEL.choices_in_words, odd.choices_in_words) == ("sparse, dense", '“small, big”, “"x"”, “=1+1”')
 
 
 def test_a_number_is_written_whole_as_far_as_its_digits_are_its_own() -> None:

@@ -21,7 +21,6 @@ from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads import Urgency, effects, readiness
 from leaderboard.evaluations.rules import FieldKind, FormField, Opening, ShownTo, Split
 from leaderboard.judgments import writes as queries
-from leaderboard.submissions.models import Submission
 from leaderboard.submissions.rules import Designation, RunChoice, SetState, State
 from leaderboard.teams.models import Team
 from leaderboard.worker import writes as scoring_sets
@@ -56,25 +55,23 @@ def dates(field: Field) -> list[tuple[Urgency, str]]:
     return [(one.urgency, one.words) for one in found if one.about == "Dates"]
 
 
-def test_answers_that_more_readers_would_see_are_counted_and_so_are_those_that_come_onto_the_board(
-    field: Field,
-) -> None:
+def test_fields_whose_answers_more_readers_would_see_are_named(field: Field) -> None:
     note = FormField(key="note", label="Note", header="secret.note")
     cost = FormField(key="cost", label="Cost", kind=FieldKind.NUMBER)
     given(field, note, cost)
     field.run("Alder", {"AP": [0.8] * 4}, answers={"cost": 7}, said={"secret.note": "sure", "machine": "Z80"})
     field.run("Birch", {"AP": [0.6] * 4}, answers={"cost": 8})
-    field.run("Cedar", answers={"cost": 9}, state=State.REJECTED)  # nobody else ever sees it
     assert given(field, replace(cost, label="Price", required=True)) == ()
 
-    def opened(answers: str) -> tuple[str, ...]:
-        return (f"The year 2026: {answers} shown to more readers, for good.",)
+    def opened(label: str) -> tuple[str, ...]:
+        return (f"The year 2026: answers to {label} are shown to more readers, for good.",)
 
-    assert given(field, replace(note, shown_to=ShownTo.EVERYONE)) == opened("1 answer")
+    assert given(field, replace(note, shown_to=ShownTo.EVERYONE)) == opened("Note")
     assert given(field, note) == ()
     another = FormField(key="another", label="Remark", header="secret.note", shown_to=ShownTo.EVERYONE)
-    assert given(field, another) == opened("1 answer")
-    assert given(field, replace(cost, shown_to=ShownTo.EVERYONE, column=True)) == opened("2 answers")
+    assert given(field, another) == opened("Note")
+    assert given(field, replace(note, key="unused", label="Unused", header="", shown_to=ShownTo.EVERYONE)) == ()
+    assert given(field, replace(cost, shown_to=ShownTo.EVERYONE, column=True)) == opened("Price")
 
 
 def given(field: Field, *fields: FormField) -> tuple[str, ...]:
@@ -229,28 +226,6 @@ def test_another_rule_of_which_run_stands_names_the_boards_and_how_many_systems_
     for value in (0.1, 0.2):
         field.run("Alder", {"AP": [value] * 4}, received_at=present())
     assert choosing(RunChoice.BEST) == others  # in time and late, but one system
-
-
-def test_while_the_board_is_closed_a_team_is_told_of_its_own_runs_that_stand(field: Field) -> None:
-    field.change(closes_at=present() + DAY, results=Opening.CLOSED)
-    first, second = (field.run("Alder", {"AP": [mean] * 4}) for mean in (0.5, 0.8))
-    field.run("Birch", {"AP": [0.6] * 4})
-
-    def chosen(run: int, rule: RunChoice = RunChoice.PRIMARY) -> tuple[str, ...]:
-        def choose(session: Session, campaign: Campaign, _: Evaluation) -> None:
-            campaign.run_choice = rule
-            session.get_one(Submission, first).chosen_at = session.get_one(Submission, second).chosen_at = None
-            session.get_one(Submission, run).chosen_at = present()
-
-        return does(field, choose, field.member("Team Alder"))
-
-    told = ("The year 2026: another run is shown for 1 of 1 system.",)
-    assert (chosen(second), chosen(first)) == (told, told)
-    field.change(own_results=False)
-    assert (chosen(second), chosen(first)) == (told, told)
-    assert chosen(first, RunChoice.BEST) == (
-        "The year 2026: which run stands follows from means that you do not see yet.",
-    )
 
 
 def test_another_primary_measure_ranks_every_board_at_once_and_scores_nothing(field: Field) -> None:

@@ -71,7 +71,7 @@ def test_a_decision_that_changes_the_board_is_confirmed(
         "withdraw": [
             "The run leaves every board for good.",
             "The run that stands for Finder: it now, then none.",
-            "Harbour 2025: another run is shown for 1 of 2 systems.",
+            "Harbour 2025: 0 of 2 systems change rank; another run is shown for 1.",
         ],
     }[act]
     assert ada.ask(own) == before

@@ -181,11 +181,11 @@ def test_what_is_asked_and_lacks_is_named_with_its_question_and_choices_all_at_o
     assert all(said)
     first, second, third = (one["fields"] for one in said if one)
     assert first == {
-        "answer-model": ["Model is lacking, which every run here needs: choose one of: sparse, dense"],
+        "answer-model": ["Model is lacking, which every run here needs: choose one of: “sparse”, “dense”"],
         "agreement-terms": ["accept this to submit a run: Terms of use (version 1)"],
     }
     assert second.keys() == {*first, "agreement-rules"}
-    assert third["answer-model"] == ["choose one of: sparse, dense"]
+    assert third["answer-model"] == ["choose one of: “sparse”, “dense”"]
     asked = ada.ask(f"{SUBMISSIONS.removesuffix('submissions')}submitting")
     assert [(one["key"], one["choices"]) for one in asked["fields"]] == [("model", ["sparse", "dense"])]
     assert [(one["key"], one["text"]) for one in asked["agreements"]] == [("terms", "Do no harm.")]

@@ -47,7 +47,7 @@ def test_answers_that_are_there_are_shown_to_more_readers_after_a_yes_only(
     """On the page, by the API, and by taking over another evaluation's form."""
     organiser.post(f"{PAGE}/field", **FIELD)
     assert participant.send(FORM, RUN, **world.sent(**{"answer-model": "dense"})).status_code == 302
-    words = "Harbour 2025: 1 answer shown to more readers, for good."
+    words = "Harbour 2025: answers to Kind of &lt;model&gt; are shown to more readers, for good."
     asked = organiser.post(f"{PAGE}/field", **FIELD, **SHOWN)
     assert (asked.status_code, words in asked.text, "Nothing is changed yet." in asked.text) == (200, True, True)
     assert re.search('checked[^>]* value="everyone"', asked.text)

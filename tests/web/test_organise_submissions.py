@@ -86,7 +86,7 @@ def test_organisers_disqualify_a_run_its_team_reads_why_and_they_put_it_back(
     assert (refused.status_code, "say why" in refused.text.lower()) == (400, True)
     answers = {"ruling": "disqualified", "holds_place": "", "because": "It saw the judgments."}
     asked = organiser.post(f"{first}/take-off", **answers)
-    assert "<li>Harbour 2025: another run is shown for 1 of 1 system.</li>" in asked.text
+    assert "<li>Harbour 2025: 0 of 1 system change rank; another run is shown for 1.</li>" in asked.text
     assert '/submissions/1"' in other.get(board)
     assert organiser.post(f"{first}/take-off", **answers, confirm="yes").location == first
     page = participant.get("/submissions/1")
