@@ -16,7 +16,7 @@ from leaderboard import moments as time_zones
 from leaderboard.access import Actor
 from leaderboard.campaigns import reads
 from leaderboard.campaigns.reads import EvaluationSettings as Page
-from leaderboard.declared.inputs import as_text, checked_partly
+from leaderboard.declared.inputs import checked_partly
 from leaderboard.errors import InvalidFields, LeaderboardError
 from leaderboard.evaluations import api, inputs
 from leaderboard.evaluations import writes as evaluations
@@ -210,11 +210,10 @@ def _page(error: LeaderboardError | None = None, **sent: Form) -> ResponseReturn
     field = {row.field.key: row.field for row in page.fields}.get(request.args.get("field", ""))
     agreement = {row.key: row for row in page.agreements}.get(request.args.get("agreement", ""))
     values = field.as_json() | {"choices": "\n".join(field.choices)} if field else {}
-    rules = {name: as_text(getattr(page.rules, name)) for name in inputs.FileRuleChanges.model_fields}
     forms: dict[str, Form] = {
         "field": FieldForm(formdata=None, data=values),
         "agreement": AgreementForm(formdata=None, obj=agreement, wording=agreement.text if agreement else ""),
-        "rules": RulesForm(formdata=None, data=rules),
+        "rules": RulesForm(formdata=None, obj=page.rules),
         "documents": DocumentsForm(formdata=None),
         "copying": Form(formdata=None),
         **sent,

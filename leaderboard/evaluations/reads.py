@@ -83,19 +83,18 @@ def find_evaluation_and_set(
     session: Session, actor: Actor, campaign_slug: str, slug: str
 ) -> tuple[Evaluation, ScoringSet | None]:
     """The same with what `current_set` gives, still in one statement."""
+    own = Evaluation.campaign_id == Campaign.id, Campaign.slug == campaign_slug, known_evaluations(actor)
     row = session.execute(
         sa.select(Evaluation, ScoringSet)
         .join(Evaluation.campaign)
         .outerjoin(ScoringSet, sa.and_(ScoringSet.evaluation_id == Evaluation.id, IS_CURRENT))
         .outerjoin(ScoringSet.revision)
         .options(sa.orm.contains_eager(Evaluation.campaign), sa.orm.contains_eager(ScoringSet.revision))
-        .where(Campaign.slug == campaign_slug, Evaluation.slug == slug, known_evaluations(actor))
+        .where(*own, Evaluation.slug == slug)
     ).one_or_none()
     if not row:
-        campaign = find_campaign(session, actor, campaign_slug)
-        shown = sa.true() if actor.may_organise(campaign.id) else Evaluation.draft.is_(False)
-        own = Evaluation.campaign_id == campaign.id
-        missing(session, "evaluation", slug, Evaluation.slug, own, shown, within=f" in {campaign.slug}")
+        find_campaign(session, actor, campaign_slug)
+        missing(session, "evaluation", slug, Evaluation.slug, *own, within=f" in {campaign_slug}")
     evaluation, current = row
     note_current_set(session, evaluation.id, current)
     return evaluation, current
@@ -684,7 +683,7 @@ def _points(session: Session, evaluation: Evaluation, now: datetime) -> Iterator
         ("Who knows of it", Mend.SETTINGS, _knowledge(session, evaluation)),
         ("What is public", Mend.SETTINGS, _openings(evaluation, now)),
         ("Quotas", Mend.SETTINGS, _quotas(evaluation)),
-        ("Documents", Mend.FORM, _document_list(session, evaluation, revision)),
+        ("Documents", Mend.FORM, _document_list(evaluation)),
         ("Baselines", Mend.SYSTEMS, _baselines(session, evaluation)),
         ("Words", Mend.CAMPAIGN, _words(evaluation)),
     ):
@@ -799,18 +798,14 @@ def _quotas(evaluation: Evaluation) -> Points:
     yield DONE, f"A team submits {' and '.join(bounds)} at most."
 
 
-def _document_list(session: Session, evaluation: Evaluation, revision: JudgmentRevision | None) -> Points:
+def _document_list(evaluation: Evaluation) -> Points:
     """Whether the list of documents can be the collection's: by its length, since each look at a page asks."""
     listed, documents = file_rules(evaluation).documents, evaluation.documents
     if not listed:
         return
-    has, rejected = f"The list of documents has {counted(listed, 'document')}", "Runs that name others are rejected."
+    has = f"The list of documents has {counted(listed, 'document')}"
     if documents not in (None, listed):
-        yield TO_DO, f"{has}, and the collection {documents:,} (N_total). {rejected}"
-    if revision and not documents:
-        different = sa.select(sa.func.count(sa.distinct(Judgment.document)))
-        if (judged := session.scalar(different.where(Judgment.revision_id == revision.id)) or 0) > listed:
-            yield TO_DO, f"{has}, and {judged:,} are judged. {rejected}"
+        yield TO_DO, f"{has}, and the collection {documents:,} (N_total). Runs that name others are rejected."
     yield DONE, f"{has}."
 
 

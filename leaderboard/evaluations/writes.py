@@ -9,6 +9,7 @@ Removing what was made by mistake: evaluations and campaigns without submissions
 
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import asdict
 from typing import Any
 
 import sqlalchemy as sa
@@ -247,7 +248,7 @@ def copy_form(session: Session, actor: Actor, source: Evaluation, target: Evalua
         with suppress(InvalidFields):  # it says the same already
             state_agreement(session, actor, target, key, agreement.title, agreement.text)
     _keep_list(session, target, forms.collection_list(session, source.id))
-    _put_rules(session, actor, "set file rules", target, **file_rules(source).as_json())
+    _put_rules(session, actor, "set file rules", target, **asdict(file_rules(source)))
     record(session, actor, "copy form", target, source=source.id)
 
 

@@ -21,7 +21,7 @@ from leaderboard.judgments import inputs, reads, writes
 from leaderboard.judgments.inputs import NamedQueries, RevisionWords
 from leaderboard.judgments.reads import JudgmentFile, OrganisedJudgments, OrganisedQueries
 from leaderboard.judgments.rules import READERS, JudgmentFiles
-from leaderboard.numbers import counted, first_of
+from leaderboard.numbers import first_of
 from leaderboard.web.context import read, reading
 from leaderboard.web.endpoints import get, post
 from leaderboard.web.organise import EVALUATION, evaluation_here, here, read_after, read_body
@@ -69,8 +69,7 @@ LIST = Table(
 )  # fmt: skip
 IMPORT = Command(
     "queries import CAMPAIGN/EVALUATION FILE",
-    lambda answer, values: f"{values['file'].name} is taken in: {values['campaign']}/{values['evaluation']} has "
-    f"{counted(answer['total'], 'query')}",
+    "{campaign}/{evaluation} has {total} queries now",
     "harbour/2026-text queries.tsv", preview=_preview, without=("state",),
 )  # fmt: skip
 
@@ -158,13 +157,6 @@ class JudgmentForm(msgspec.Struct):
     state: str = ""
 
 
-def _imported(answer: Any, values: Any) -> str:
-    newest, path = answer["revisions"][0], values.get("judgments") or values["subtopics"]
-    source = "" if newest["source"] == answer["official"] else f", by {newest['source']}"
-    revision = f"revision {newest['number']} of {values['campaign']}/{values['evaluation']}{source}"
-    return f"{path.name} is {revision}: {counted(newest['judgments'], 'judgment')}"
-
-
 def _state(row: Any, answer: Any) -> str:
     if row["source"] in answer["set_aside"]:
         return "set aside"
@@ -204,13 +196,15 @@ def preview_judgments(campaign: str, evaluation: str) -> reads.JudgmentChanges:
     """What judgments would change; nothing is taken in. Where sending the same to `judgments` would be refused,
     `would_be_refused` is true and `problems` says every reason.
     """
-    files, words, _ = _sent()
+    files, words = _sent()
     with reading() as session:
         return reads.judgment_changes(session, evaluation_here(session, campaign, evaluation), files, words.source)
 
 
 @post(JUDGMENTS, Scope.ORGANISE, form=JudgmentForm, command=Command(
-    "judgments import CAMPAIGN/EVALUATION [JUDGMENTS]", _imported,
+    "judgments import CAMPAIGN/EVALUATION [JUDGMENTS]",
+    "revision {revisions[0][number]} of {campaign}/{evaluation}, by {revisions[0][source]}: {revisions[0][judgments]} "
+    "judgments",
     "harbour/2026-text qrels.txt --note 'after adjudication'", preview=_preview, without=("state",),
 ))  # fmt: skip
 def add_judgments(campaign: str, evaluation: str) -> OrganisedJudgments:
@@ -254,12 +248,11 @@ def remove_source(campaign: str, evaluation: str, body: inputs.RemovedSource) ->
     return read_after(reads.organised_judgments, campaign, evaluation, writes.remove_source, body.source)
 
 
-def _sent() -> tuple[JudgmentFiles, RevisionWords, str]:
+def _sent() -> tuple[JudgmentFiles, RevisionWords]:
     """This request's form. Raises NotFound before any of it is read, and InvalidFields."""
     here()
-    fields, files = read_files(READERS, ("source", "note", "state"))
-    words = checked(RevisionWords, {name: fields.get(name, "") for name in RevisionWords.model_fields})
-    return JudgmentFiles.of(files, "judgments"), words, fields.get("state", "")
+    fields, files = read_files(READERS, RevisionWords.model_fields)
+    return JudgmentFiles.of(files, "judgments"), checked(RevisionWords, fields.to_dict())
 
 
 @get(f"{PUBLISHED_EVALUATION}/judgments")

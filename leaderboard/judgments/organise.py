@@ -149,7 +149,7 @@ class JudgmentFileForm(Declared):
     """The files that have come so far ride along, each as a signed proof."""
 
     model = RevisionWords
-    source, note = fields_of(RevisionWords).values()
+    source, note = fields_of(RevisionWords, "state").values()
     holds = SelectField("What the file holds", choices=dict(TITLES), validate_choice=False)
     file = FileField("File", description="TREC's columns, CSV with a header or JSON lines; plain or gzipped.")
     kept_judgments = HiddenField()
@@ -216,7 +216,7 @@ def judgments_take_in(**_: str) -> ResponseReturnValue:
         "Revision {0.number} holds {0.judgments:,} judgments by {0.source}. Boards switch when every run is scored by "
         "it."
     )
-    return changed_here(page, said.format, writes.import_previewed, files, words, form.text("state"), asks=False)
+    return changed_here(page, said.format, writes.import_previewed, files, words, asks=False)
 
 
 @judgments_blueprint.post("/official")

@@ -313,11 +313,6 @@ class JudgmentChanges:
         """Whether an import of the same would take nothing in."""
         return bool(self.problems)
 
-    @property
-    def is_nothing(self) -> bool:
-        """Whether the source's newest revision says the same."""
-        return self.against is not None and not (self.added or self.removed or self.changed)
-
 
 @frozen
 class OrganisedRevision:

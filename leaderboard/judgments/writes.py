@@ -119,10 +119,9 @@ def exclude_queries(
     if not because:
         raise InvalidFields({"because": ["say why: readers see it beside the query"]})
     changed = [query for query in named if query.excluded_because != because]
-    counts_no_more = any(not query.excluded_at for query in changed)
     for query in changed:
         query.excluded_because, query.excluded_at = because, query.excluded_at or present()
-    if counts_no_more:
+    if changed:
         make_set(session, actor, evaluation)
     for query in changed:
         record(session, actor, "exclude", query, because=because)
@@ -226,11 +225,11 @@ def import_judgments(
 
 
 def import_previewed(
-    session: Session, actor: Actor, evaluation: Evaluation, files: JudgmentFiles, words: RevisionWords, state: str
+    session: Session, actor: Actor, evaluation: Evaluation, files: JudgmentFiles, words: RevisionWords
 ) -> JudgmentRevision:
-    """The same of what was previewed. state: that of the preview, "" without one. Raises Conflict for another, too."""
+    """The same of what was previewed. Raises Conflict for another state than that of the preview, too."""
     source = words.source or evaluation.official_source
-    if state and state != reads.revision_state(session, evaluation, source):
+    if words.state and words.state != reads.revision_state(session, evaluation, source):
         raise Conflict("There is a newer revision than that preview's; look at another before you send this one.")
     return import_judgments(session, actor, evaluation, files, words.note, source)
 

@@ -81,7 +81,7 @@ ADDED: Mapping[str, Sequence[str]] = {
     "Entry": ["name"],
     "SystemLabel": ["is_anonymous"],
     "QueryChanges": ["is_nothing", "described"],
-    "JudgmentChanges": ["would_be_refused", "is_nothing"],
+    "JudgmentChanges": ["would_be_refused"],
     "Merging": ["effect"],
     "Checked": ["warnings", "unsettled", "remarks", "is_sound", "refused_now", "late_now", "in_words"],
     "BoardVersion": ["words"],

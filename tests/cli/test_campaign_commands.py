@@ -139,7 +139,7 @@ def test_a_file_that_is_no_queries_adds_none(
     assert "no TAB, and no id alone either" in refused("queries", "import", evaluation, file)
     assert _query_ids(database_url) == ["q1", "q2"]
     file.write_text("q3\n")
-    assert ok("queries", "import", evaluation, file) == f"run.csv is taken in: {evaluation} has 3 queries\n"
+    assert ok("queries", "import", evaluation, file) == f"{evaluation} has 3 queries now\n"
     assert _query_ids(database_url) == ["q1", "q2", "q3"]
 
 
@@ -200,7 +200,7 @@ def test_judgments_that_can_not_be_used_are_told_by_option_and_line(
         f"{option or 'JUDGMENTS'}: line 2: expected 4 columns, found 3 (query iteration document grade)\n"
         f"{option or 'JUDGMENTS'}: line 3: grade 99999999999 is beyond ±{GRADE_LIMIT:,}, the largest allowed\n"
     )
-    assert "is revision 2" in ok("judgments", "import", evaluation, tmp_path / "more.txt")
+    assert "revision 2" in ok("judgments", "import", evaluation, tmp_path / "more.txt")
 
 
 @pytest.mark.parametrize("engine_name", ["sqlite", "postgresql"])

@@ -90,7 +90,7 @@ def test_judgments_of_several_sources_are_listed_and_one_is_made_the_official_on
     ok("judgments", "import", place, tmp_path / "qrels.txt")
     (tmp_path / "llm.txt").write_text(QRELS.replace("d3 1", "d3 0"))
     said = ok("judgments", "import", place, tmp_path / "llm.txt", "--source", "llm")
-    assert said == "llm.txt is revision 2 of robust/2004, by llm: 3 judgments\n"
+    assert said == "revision 2 of robust/2004, by llm: 3 judgments\n"
     newest, oldest = ok("judgments", "list", place).splitlines()[1:]
     assert newest.split()[1:3] == ["llm", "beside"]
     assert oldest.split()[1:3] == ["assessors", "official"]

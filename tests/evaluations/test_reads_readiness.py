@@ -111,12 +111,9 @@ def test_runs_that_were_brought_in_need_the_dates_that_the_evaluation_had(field:
         assert (dates.urgency, "brought in" in dates.words) == (urgency, urgency is Urgency.TO_DO)
 
 
-def test_a_list_of_documents_that_is_shorter_than_the_collection_or_what_is_judged_is_to_be_mended(
-    field: Field,
-) -> None:
-    """Judged are d1 to d4."""
+def test_a_list_of_documents_that_is_shorter_than_the_collection_is_to_be_mended(field: Field) -> None:
     for listed, documents, left in (
-        (3, None, "and 4 are judged"),
+        (3, None, ""),
         (3, 4, "and the collection 4 (N_total)"),
         (4, 4, ""),
     ):
