@@ -11,7 +11,7 @@ from leaderboard.access import Actor
 from leaderboard.accounts.rules import Scope
 from leaderboard.campaigns import reads
 from leaderboard.campaigns.reads import CampaignRoom, EvaluationSettings, campaign_room, evaluation_settings
-from leaderboard.declared.commands import Command, Table, moment
+from leaderboard.declared.commands import Command, Other, Table, moment
 from leaderboard.evaluations import inputs
 from leaderboard.evaluations import reads as readiness
 from leaderboard.evaluations import writes as evaluations
@@ -159,14 +159,13 @@ def remove_form_field(campaign: str, evaluation: str, key: str) -> OrganisedForm
 
 @post(f"{FORM}/agreements", Scope.ORGANISE, command=Command(
     "form agreement CAMPAIGN/EVALUATION KEY", "changed the agreement {key} of {campaign}/{evaluation}",
-    "harbour/2026-text terms --title 'Terms of use' --text terms.txt",
+    "harbour/2026-text terms --title 'Terms of use' --text terms.txt", instead={"end": Other(
+        f"{FORM}/agreements/<key>/end", "{campaign}/{evaluation} asks for {key} no more", "Ask for it no more."
+    )},
 ))  # fmt: skip
 def state_agreement(campaign: str, evaluation: str, body: inputs.AgreementVersion) -> OrganisedForm:
     """States an agreement, or its next version: everybody is asked for it with their next run."""
-    if body.end:
-        return end_agreement(campaign, evaluation, body.key)
-    sent = body.key, body.title or "", body.wording or ""
-    return read_after(organised_form, campaign, evaluation, evaluations.state_agreement, *sent)
+    return read_after(organised_form, campaign, evaluation, evaluations.state_agreement, **body.given())
 
 
 @post(f"{FORM}/agreements/<key>/end", Scope.ORGANISE)

@@ -265,17 +265,16 @@ class AgreementText(Inputs):
 
     key: Key = setting("Key", KEY_HINT, shown=Shown(attributes={"id": "agreement-key"}))
     title: Name = setting("Title", "What the form calls it.")
-    wording: Annotated[str, text_of(20_000), AfterValidator(needed)] = setting(
+    wording: Annotated[str, text_of(20_000, lambda text: needed(text.replace("\r\n", "\n").strip()))] = setting(
         "Text", "Markdown, as in guidelines.", shown=Shown("--text", lines=6, is_file=True)
     )
 
 
 @changes_of
 class AgreementVersion(AgreementText):
-    """An agreement, or the next version of the one of this key; or its end, which needs no title and no text."""
+    """An agreement, or the next version of the one of this key."""
 
     key: str = setting("Key")
-    end: bool = setting("Ask for it no more", default=False, shown=Shown("--end"))
 
 
 class FileRuleChanges(Inputs):

@@ -147,9 +147,8 @@ def remove_field(**_: str) -> ResponseReturnValue:
 @organised
 def state_agreement(**_: str) -> ResponseReturnValue:
     form = AgreementForm()
-    texts = (form.text(name) for name in ("key", "title", "wording"))
     said = "Version {0.version} is asked of everybody with their next run.".format
-    return changed_here(partial(_page, agreement=form), said, evaluations.state_agreement, *texts)
+    return changed_here(partial(_page, agreement=form), said, evaluations.state_agreement, **form.sent())
 
 
 @form_fields_blueprint.post("/agreement/end")

@@ -159,14 +159,14 @@ def remove_field(session: Session, actor: Actor, evaluation: Evaluation, key: st
 
 
 def state_agreement(
-    session: Session, actor: Actor, evaluation: Evaluation, key: str, title: str, text: str
+    session: Session, actor: Actor, evaluation: Evaluation, key: str, title: str = "", wording: str = ""
 ) -> Agreement:
     """States an agreement, or its next version: from then on everybody is asked again with their next run.
 
     Raises InvalidFields (key, title, wording), also where the standing version says the same.
     """
     evaluation = locked_to_organise(session, actor, evaluation)
-    sent = checked(AgreementText, {"key": key, "title": title, "wording": text.replace("\r\n", "\n")})
+    sent = checked(AgreementText, {"key": key, "title": title, "wording": wording})
     own = Agreement.evaluation_id == evaluation.id, Agreement.key == sent.key
     last = session.scalar(sa.select(Agreement).where(*own).order_by(Agreement.version.desc()).limit(1))
     if last and not last.ended_at and (last.title, last.text) == (sent.title, sent.wording):
