@@ -12,6 +12,7 @@ from leaderboard.accounts.rules import Scope
 from leaderboard.campaigns import reads
 from leaderboard.campaigns.reads import CampaignRoom, EvaluationSettings, campaign_room, evaluation_settings
 from leaderboard.declared.commands import Command, Other, Table, moment
+from leaderboard.errors import InvalidFields, NotFound
 from leaderboard.evaluations import inputs
 from leaderboard.evaluations import reads as readiness
 from leaderboard.evaluations import writes as evaluations
@@ -205,7 +206,10 @@ def copy_form(campaign: str, evaluation: str, body: inputs.CopiedForm) -> Organi
     """Asks what another evaluation asks (fields, agreements, file rules), in place of what this one asked."""
 
     def copy(session: Session, by: Actor, target: Evaluation) -> None:
-        source = evaluation_here(session, body.from_campaign or campaign, body.source)
+        try:
+            source = evaluation_here(session, body.from_campaign or campaign, body.source)
+        except NotFound as error:
+            raise InvalidFields({"source": [error.message]}) from None
         evaluations.copy_form(session, by, source, target)
 
     return read_after(organised_form, campaign, evaluation, copy, confirm=body.confirm)

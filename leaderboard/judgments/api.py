@@ -266,19 +266,19 @@ def published_judgments(campaign: str, evaluation: str) -> reads.PublishedPage:
 ))  # fmt: skip
 def qrels(campaign: str, evaluation: str) -> Response:
     """The published judgments as TREC's four columns: query, 0, document, grade."""
-    return lines(campaign, evaluation, JudgmentFile.JUDGMENTS)
+    return _lines(campaign, evaluation, JudgmentFile.JUDGMENTS)
 
 
 @get(f"{PUBLISHED_EVALUATION}/known.txt", file="text/plain")
 def known_documents(campaign: str, evaluation: str) -> Response:
     """What the user knew already, in the same columns, where the judgments come with it (Coverage, Novelty)."""
-    return lines(campaign, evaluation, JudgmentFile.KNOWN)
+    return _lines(campaign, evaluation, JudgmentFile.KNOWN)
 
 
 @get(f"{PUBLISHED_EVALUATION}/subtopics.txt", file="text/plain")
 def subtopic_judgments(campaign: str, evaluation: str) -> Response:
     """The published judgments of subtopics, where there are some: query, subtopic, document, grade."""
-    return lines(campaign, evaluation, JudgmentFile.SUBTOPICS)
+    return _lines(campaign, evaluation, JudgmentFile.SUBTOPICS)
 
 
 @get(f"{PUBLISHED_EVALUATION}/judgments/<path:query>")
@@ -287,7 +287,7 @@ def judged_documents(campaign: str, evaluation: str, query: str) -> reads.Judged
     return read(reads.documents_of, campaign, evaluation, query)
 
 
-def lines(campaign: str, evaluation: str, file: JudgmentFile) -> Response:
+def _lines(campaign: str, evaluation: str, file: JudgmentFile) -> Response:
     """A file of the published judgments."""
-    text = read(reads.qrels, campaign, evaluation, file=file)
-    return Response(text, content_type="text/plain; charset=utf-8")
+    headers = {"Content-Disposition": f'attachment; filename="{campaign}-{evaluation}-{file}.txt"'}
+    return Response(read(reads.qrels, campaign, evaluation, file=file), headers=headers, mimetype="text/plain")

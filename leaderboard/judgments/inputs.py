@@ -2,19 +2,8 @@
 
 from typing import Annotated
 
-from pydantic import AfterValidator
-
-from leaderboard.declared.inputs import Confirm, Inputs, Shown, setting, text_of
-from leaderboard.errors import InvalidFields
-from leaderboard.names import checked_slug
+from leaderboard.declared.inputs import Confirm, Inputs, Line, Shown, setting, text_of
 from leaderboard.texts import LONGEST_REASON
-
-
-def _slug(text: str) -> str:
-    try:
-        return checked_slug(text.strip(), "source") if text.strip() else ""
-    except InvalidFields as error:
-        raise ValueError(error) from None
 
 
 class NamedQueries(Inputs):
@@ -33,7 +22,7 @@ class ExcludedQueries(NamedQueries):
 class RevisionWords(Inputs):
     """What is said of a file of judgments."""
 
-    source: Annotated[str, AfterValidator(_slug)] = setting(
+    source: Line = setting(
         "Source",
         "Who judged, in one short word such as llm or second-lab, where several do side by side. Left empty, these are "
         "the official judgments.",

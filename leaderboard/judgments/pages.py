@@ -5,7 +5,6 @@ from flask.typing import ResponseReturnValue
 
 from leaderboard.judgments import api
 from leaderboard.judgments import reads as judgments
-from leaderboard.judgments.reads import JudgmentFile
 from leaderboard.web.context import page_number, read
 from leaderboard.web.exports import Table, columns, evaluation_table, exported, file_name
 
@@ -32,14 +31,9 @@ def index_file(campaign: str, evaluation: str) -> Table:
     return evaluation_table(page.evaluation, "-judgments", COLUMNS | grades, page.queries, facts)
 
 
-@blueprint.get("/judgments.txt", endpoint="qrels", defaults={"file": JudgmentFile.JUDGMENTS})
-@blueprint.get("/known.txt", endpoint="known", defaults={"file": JudgmentFile.KNOWN})
-@blueprint.get("/subtopics.txt", endpoint="subtopics", defaults={"file": JudgmentFile.SUBTOPICS})
-def download(campaign: str, evaluation: str, file: JudgmentFile) -> ResponseReturnValue:
-    answer = api.lines(campaign, evaluation, file)
-    name = file_name(f"{campaign}-{evaluation}-{'qrels' if file is JudgmentFile.JUDGMENTS else file}.txt")
-    answer.headers["Content-Disposition"] = f'attachment; filename="{name}"'
-    return answer
+blueprint.get("/judgments.txt", endpoint="qrels")(api.qrels)
+blueprint.get("/known.txt", endpoint="known")(api.known_documents)
+blueprint.get("/subtopics.txt", endpoint="subtopics")(api.subtopic_judgments)
 
 
 @blueprint.get("/judgments/<path:query>")

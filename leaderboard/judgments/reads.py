@@ -26,7 +26,7 @@ from leaderboard.accounts.models import User
 from leaderboard.audit.rules import rows_of, short
 from leaderboard.boards.reads.entries import Paging, paged
 from leaderboard.db import exists, snapshot
-from leaderboard.errors import Conflict, InvalidFields, LeaderboardError, NotFound
+from leaderboard.errors import Conflict, InvalidFields, LeaderboardError
 from leaderboard.evaluations import reads
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules import Split, closed_from
@@ -535,8 +535,8 @@ class JudgedDocuments:
 def published(
     session: Session, actor: Actor, campaign_slug: str, slug: str, now: datetime, *, page: int | None = None
 ) -> PublishedPage:
-    """By query, in the order of the queries. Raises NotFound, also before the first judgments, and NotAllowed while
-    they are not published.
+    """By query, in the order of the queries. Raises NotFound, NotAllowed while judgments are not published, and
+    Conflict before the first.
     """
     evaluation, scoring_set, by_query, text = _file(session, actor, campaign_slug, slug, now, JudgmentFile.JUDGMENTS)
     settings, revision = scoring_set.settings, scoring_set.revision
@@ -636,5 +636,5 @@ def _published_set(
         words = f"The judgments are published when the evaluation has closed, {moment_in_words(end)}."
     require(may_see(actor, evaluation, Content.JUDGMENTS, now), words)
     if not scoring_set:
-        raise NotFound("There are no judgments yet.")
+        raise Conflict("There are no judgments yet.")
     return evaluation, scoring_set

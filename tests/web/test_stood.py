@@ -90,7 +90,7 @@ def test_published_judgments_are_pages_and_files_and_the_same_for_programs(brows
     assert "d2 1 yes" in text_of(browser.get(f"{HERE}/judgments/q3").text)
     file, own = browser.get(f"{HERE}/judgments.txt"), browser.get(f"{OF_PROGRAMS}/judgments.txt")
     assert file.text == own.text == QRELS
-    assert file.headers["Content-Disposition"] == 'attachment; filename="news-2026-qrels.txt"'
+    assert file.headers["Content-Disposition"] == 'attachment; filename="news-2026-judgments.txt"'
     assert own.content_type == "text/plain; charset=utf-8"
     assert browser.get(f"{HERE}/judgments.csv").text.splitlines()[1] == "q1,1,1,no,0,0,1"
     assert browser.get(f"{OF_PROGRAMS}/queries.tsv").text == browser.get(f"{HERE}/queries.tsv").text != ""
