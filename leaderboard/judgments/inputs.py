@@ -30,7 +30,7 @@ class RevisionWords(Inputs):
         shown=Shown(attributes={"autocomplete": "off"}),
     )
     note: Annotated[str, text_of(LONGEST_REASON)] = setting("Note", "What is new in this revision.", default="")
-    state: str = setting("State of the preview", default="")
+    state: str | None = setting("State of the preview", default=None)
 
 
 class OfficialSource(Inputs):
