@@ -37,8 +37,8 @@ def compare(
     campaign: str,
     evaluation: str,
     *,
-    a: str | None = None,
-    b: str | None = None,
+    a: int | None = None,
+    b: int | None = None,
     measure: str | None = None,
     sort: str | None = None,
 ) -> queries.ComparePage:

@@ -1,14 +1,11 @@
 """Queries of an evaluation, one query, one ranked list, two runs beside each other: as pages and as files."""
 
-from collections.abc import Mapping
-from http import HTTPStatus
-
-from flask import Blueprint, Response, g, render_template
+from flask import Blueprint, Response, render_template, request
 from flask.typing import ResponseReturnValue
 
 from leaderboard.boards.pages import board_query
-from leaderboard.errors import InvalidFields
 from leaderboard.evaluations.rules import Judging
+from leaderboard.numbers import read_whole
 from leaderboard.results.reads import queries
 from leaderboard.web import charts, exports
 from leaderboard.web.context import page_number, read, store
@@ -114,27 +111,25 @@ COMPARE_COLUMNS = columns(
 )  # fmt: skip
 
 
+def _compare(campaign: str, evaluation: str, page: int | None = None) -> queries.ComparePage:
+    """The runs that the address names by their numbers."""
+    a, b = (request.args.get(name, type=read_whole) for name in RUNS)
+    return read(queries.compare, campaign, evaluation, a=a, b=b, view=board_query(page=page))
+
+
 @blueprint.get(COMPARE_ADDRESS)
 def compare_runs(campaign: str, evaluation: str) -> ResponseReturnValue:
-    wrong: Mapping[str, list[str]] = {}
-    try:
-        page = read(queries.compare, campaign, evaluation, asked=RUNS, view=board_query(page=page_number()))
-    except InvalidFields as error:
-        g.refused, wrong = True, error.fields
-        page = read(queries.compare, campaign, evaluation, asked=[name for name in RUNS if name not in wrong])
+    page = _compare(campaign, evaluation, page_number())
     compared = page.compared
     chart = charts.comparison_chart(compared) if compared else None
     finding = comparison_finding(compared) if compared else None
-    content = render_template(
-        "results/compare_runs.html", page=page, compared=compared, chart=chart, finding=finding, wrong=wrong
-    )
-    return content, HTTPStatus.BAD_REQUEST if wrong else HTTPStatus.OK
+    return render_template("results/compare_runs.html", page=page, compared=compared, chart=chart, finding=finding)
 
 
 @exported(blueprint, COMPARE_ADDRESS)
 def compare_runs_file(campaign: str, evaluation: str) -> Table:
     """Query by query by the measure that is asked for; the means by all measures, interval and test are facts."""
-    page = read(queries.compare, campaign, evaluation, asked=RUNS, view=board_query())
+    page = _compare(campaign, evaluation)
     compared = page.compared
     if not compared:
         return evaluation_table(page.evaluation, "-compared", COMPARE_COLUMNS, (), {})

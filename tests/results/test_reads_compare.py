@@ -8,7 +8,7 @@ import pytest
 from leaderboard.access import CONSOLE, VISITOR, Actor
 from leaderboard.boards.reads.board import BoardQuery
 from leaderboard.db import Database
-from leaderboard.errors import BadInput, InvalidFields, NotAllowed, NotFound
+from leaderboard.errors import NotAllowed, NotFound
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules import Opening, Split
 from leaderboard.judgments.writes import exclude_queries, set_split
@@ -19,13 +19,13 @@ from tests.support.field import DAY, NAN, NOW, Field
 FIRST, SECOND = [0.9, 0.8, 0.7, 0.6], [0.8, 0.6, 0.4, 0.7]
 
 
-def page_of(field: Field, *runs: object, actor: Actor = VISITOR, year: str = "2026", **asked: Any) -> ComparePage:
-    named = dict(zip("ab", map(str, runs), strict=False))
+def page_of(field: Field, *runs: int, actor: Actor = VISITOR, year: str = "2026", **asked: Any) -> ComparePage:
+    named = dict(zip("ab", runs, strict=False))
     with field.database.read() as session:
         return compare(session, actor, "news", year, NOW, **named, view=BoardQuery(**asked))
 
 
-def compared(field: Field, *runs: object, **asked: Any) -> Compared:
+def compared(field: Field, *runs: int, **asked: Any) -> Compared:
     found = page_of(field, *runs, **asked).compared
     assert found is not None
     return found
@@ -118,13 +118,11 @@ def test_a_query_that_is_excluded_that_nobody_judged_or_without_a_value_is_marke
 def test_what_are_no_two_runs_of_the_board_is_refused(field: Field, two: tuple[int, int]) -> None:
     rejected_elsewhere = field.run("Cedar", {"AP": FIRST})
     field.withdraw(rejected_elsewhere)
-    for runs, error, words in (
-        ((two[0], two[0]), InvalidFields, "b: the same run twice: choose another one"),
-        (("first", two[0]), BadInput, "a=first: give the number of a run"),
-        ((two[0], 999_999), NotFound, "submission 999999 is on no board of The year 2026"),
-        ((rejected_elsewhere, two[0]), NotFound, "is on no board of The year 2026"),
+    for runs, words in (
+        ((two[0], 999_999), "submission 999999 is on no board of The year 2026"),
+        ((rejected_elsewhere, two[0]), "is on no board of The year 2026"),
     ):
-        with pytest.raises(error, match=words):
+        with pytest.raises(NotFound, match=words):
             page_of(field, *runs)
 
 

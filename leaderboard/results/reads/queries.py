@@ -18,14 +18,13 @@ from leaderboard.boards.reads.board import EVERYTHING, BoardQuery
 from leaderboard.boards.reads.entries import Column, Disclosure, Entry, Figure, Paging, paged, per_query_columns, pick
 from leaderboard.boards.reads.ranking import Show, load_standing, show_of, sorted_rows
 from leaderboard.db import snapshot
-from leaderboard.errors import BadInput, InvalidFields, NotFound
+from leaderboard.errors import NotFound
 from leaderboard.evaluations import reads as headings
 from leaderboard.evaluations.reads import EvaluationHeading, closed_details, evaluation_heading, of_subset
 from leaderboard.evaluations.rules import Judging, ScoringSettings, Subset
 from leaderboard.frozen import frozen
 from leaderboard.judgments.models import Judgment, Query
 from leaderboard.judgments.reads import rows_of_table
-from leaderboard.numbers import read_whole
 from leaderboard.results.reads.run import (
     Spread,
     columns_over,
@@ -460,20 +459,17 @@ def compare(
     slug: str,
     now: datetime,
     *,
-    a: str | None = None,
-    b: str | None = None,
+    a: int | None = None,
+    b: int | None = None,
     view: BoardQuery = EVERYTHING,
 ) -> ComparePage:
     """Two runs of a board, by their numbers; without both, what there is to choose from.
 
-    Raises NotAllowed while single queries may not be seen, BadInput for what is no number of a run, InvalidFields
-    for one run twice, NotFound for a run that is on no board of this evaluation.
+    Raises NotAllowed while single queries may not be seen, NotFound for a run that is on no board of this evaluation.
     """
     evaluation, scoring_set = headings.find_evaluation_and_set(session, actor, campaign_slug, slug)
     require(may_see(actor, evaluation, Content.DETAILS, now), closed_details(evaluation))
-    wanted = [_number(name, text) for name, text in (("a", a), ("b", b)) if text]
-    if len(wanted) > len(set(wanted)):
-        raise InvalidFields({"b": ["the same run twice: choose another one"]})
+    wanted = [number for number in (a, b) if number is not None]
     own: dict[int, Entry] = {}
     runs: tuple[RunToCompare, ...] = ()
     if scoring_set:
@@ -490,13 +486,6 @@ def compare(
         texts = may_see(actor, evaluation, Content.TEXTS, now)
         compared = _compared(session, disclosure, [own[number] for number in wanted], texts, view)
     return ComparePage(evaluation_heading(evaluation, now), runs, wanted[0] if wanted else None, compared)
-
-
-def _number(name: str, text: str) -> int:
-    try:
-        return read_whole(text)
-    except ValueError:
-        raise BadInput(f"{name}={text}: give the number of a run, as its page's address has it") from None
 
 
 def _runs(standing: Sequence[Entry], chosen: Sequence[Entry]) -> tuple[RunToCompare, ...]:
