@@ -137,7 +137,7 @@ def test_an_old_board_keeps_the_run_that_stood_then(two_of_alder: tuple[Field, l
         for one in page.rows
     ]
     assert rows == [("Birch", 3, False, 0.6, 0.5, None), ("Alder", other, True, 0.8, 0.2, None)]
-    assert page.apart == ("Another run stood for Alder on the earlier board.",)
+    assert page.apart == ("Not ranked by the same run on both boards: Alder.",)
     assert (page.order.systems, page.order.tau, page.order.tau_ap) == (1, None, None)
 
 
@@ -180,16 +180,13 @@ def test_a_switch_of_the_official_source_and_back_is_told_with_its_times_and_wha
     make_official(field, "llm")
     make_official(field, "assessors")
     later = present() + DAY
-    back, beside, by_llm, oldest = history(field, now=later).sets
-    assert [one.id for one in (oldest, by_llm, back, beside)] == [first, other, first, other]
-    assert [one.words for one in (oldest, by_llm, back)] == ["revision 1", "revision 2 by llm", "revision 1"]
-    # Each time ends where the next one begins, and of the two that are over both sets stand today.
-    assert [oldest.until, by_llm.until, back.until] == [by_llm.since, back.since, None]
-    assert [(one.current, one.beside, one.goes_on) for one in (oldest, by_llm, back, beside)] == [
-        (False, False, True), (False, False, True), (True, False, False), (False, True, False),
+    back, by_llm = history(field, now=later).sets
+    assert [(one.id, one.words, one.current, one.beside) for one in (back, by_llm)] == [
+        (first, "revision 1", True, False), (other, "revision 2 by llm", False, True),
     ]  # fmt: skip
-    assert [one.before for one in (oldest, by_llm, back, beside)] == [None, first, other, None]
-    assert by_llm.changes == ("judgments by llm instead of assessors",)
+    ((_, ended), now_stands), (went_by,) = ([(time.since, time.until) for time in one.shown] for one in (back, by_llm))
+    assert (went_by, now_stands) == ((ended, back.since), (by_llm.until, None))
+    assert [one.before for one in (back, by_llm)] == [other, None]
     assert back.changes == ("judgments by assessors instead of llm",)
     # Alder and Birch change places by the first switch, one pair of three, and change back by the second.
     page = what_moved(field, first, other, now=later)
@@ -199,28 +196,9 @@ def test_a_switch_of_the_official_source_and_back_is_told_with_its_times_and_wha
     assert (page.order.pairs, page.order.swapped) == (3, 1)
     assert page.order.tau == pytest.approx((2 - 1) / 3)
     assert what_moved(field, other, first, now=later).order.swapped == 1
-    old = old_board(field, other, now=later).old
-    assert old is not None
-    assert [(time.since, time.until) for time in old.shown] == [(by_llm.since, by_llm.until)]
-    # While single queries are closed, of a source that stands beside only the time is told that all saw its board.
+    # While single queries are closed, only sets are told of that all saw the board of.
     field.change(details=Opening.NEVER)
-    assert [one.words for one in history(field, now=later).sets] == ["revision 1", "revision 2 by llm", "revision 1"]
-
-
-def test_a_replaced_board_of_a_second_source_ends_where_the_next_one_of_its_source_begins(field: Field) -> None:
-    run = field.run("Alder", {"AP": [0.8] * 4})
-    llm = [
-        field.judge_again(f"{QRELS}q1 0 d9 {number}\n", {run: {"AP": [0.5] * 4}}, source="llm", at=NOW - days * DAY)
-        for number, days in enumerate((9, 6, 3))
-    ]
-    listed = {one.id: one for one in history(field, ORGANISER).sets}
-    assert [(one.until, one.replaced) for one in map(listed.get, llm) if one] == [
-        (None, NOW - 6 * DAY), (None, NOW - 3 * DAY), (None, None),
-    ]  # fmt: skip
-    assert [listed[one].beside for one in llm] == [False, False, True]
-    old = old_board(field, llm[0], ORGANISER).old
-    assert old is not None
-    assert (old.since, old.replaced) == (NOW - 9 * DAY, NOW - 6 * DAY)
+    assert [one.words for one in history(field, now=later).sets] == ["revision 1", "revision 2 by llm"]
 
 
 def test_of_systems_that_become_one_an_old_board_shows_one_of_the_runs_that_stood(field: Field) -> None:
@@ -303,7 +281,7 @@ def test_a_move_is_that_among_the_systems_that_stand_on_both_boards(revised: tup
     assert rows == [("Dogwood", None, 1, None), ("Birch", 1, 2, 0), ("Cedar", 2, 3, 0)]
     assert (page.order.systems, page.order.changed, page.order.leaders) == (2, False, (("Birch",), ("Birch",)))
     assert page.order.largest == 0
-    assert page.apart == ("On the later board only Dogwood is ranked.",)  # of Alder neither board tells
+    assert page.apart == ("Not ranked by the same run on both boards: Dogwood.",)  # of Alder neither board tells
 
 
 def test_what_moved_shows_the_run_in_time_of_a_system_that_has_a_late_one_too(field: Field) -> None:

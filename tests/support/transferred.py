@@ -117,8 +117,8 @@ def boards_held(
         sets = {one.id: number for number, one in enumerate(stood)}
         found: dict[str, Any] = {
             "sets": [
-                (one.words, one.metric_version, one.current, one.beside, one.shown, one.goes_on, one.replaced,
-                 one.since, one.until, one.changes, sets.get(one.before or 0))
+                (one.words, one.metric_version, one.current, one.beside, one.shown, one.since, one.until, one.changes,
+                 sets.get(one.before or 0))
                 for one in stood
             ]
         }  # fmt: skip

@@ -14,7 +14,7 @@ from leaderboard.access import Actor, Content, may_see, require
 from leaderboard.audit.stored_events import Verifications, verifications
 from leaderboard.boards.reads import entries as table
 from leaderboard.boards.reads import ranking
-from leaderboard.boards.reads.history import BoardVersion, board_version, replaced_beside, visible_sets
+from leaderboard.boards.reads.history import BoardVersion, board_version, visible_sets
 from leaderboard.errors import BadInput
 from leaderboard.evaluations import reads as headings
 from leaderboard.frozen import frozen
@@ -370,8 +370,7 @@ def board(
     moment, old = now, None
     if view.set_id is not None:
         [(scoring_set, moment)] = visible_sets(session, actor, evaluation, [view.set_id], now)
-        ends = {} if scoring_set.shown else replaced_beside(session, evaluation)
-        old = board_version(evaluation, scoring_set, ends.get(scoring_set.id))
+        old = board_version(evaluation, scoring_set)
     details_open = may_see(actor, evaluation, Content.DETAILS, moment)
     if view.tag:
         require(details_open, headings.closed_details(evaluation))

@@ -5,7 +5,7 @@ Everything here is worked out from the figures and ranks of the two boards as th
 these are: so it tells nothing that the two boards don't.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -40,15 +40,13 @@ class Shown:
 
 @frozen
 class BoardVersion:
-    """A scoring set whose board can be read. In a list of boards as they stood, one time that boards went by it.
+    """A scoring set whose board can be read.
 
     current   whether the evaluation's board goes by it now
     beside    whether it stands beside that, by another source of judgments
-    since     when it last began to stand, or that time
-    until     when boards ceased to show it; None while it stands, and where they never did
-    replaced  of one that only stood beside them: when the next one of its source took its place
+    since     when it last began to stand
+    until     when boards last ceased to show it; None while they do, and where they never did
     shown     every time that boards went by it
-    goes_on   of such a time that is over: whether its set stands today, so that its board shows the runs of today
     changes   what is different from what boards went by before, or from the set of its source, in words; empty for
               the first
     before    the id of that one
@@ -63,9 +61,7 @@ class BoardVersion:
     beside: bool
     since: datetime | None
     until: datetime | None
-    replaced: datetime | None = None
     shown: tuple[Shown, ...] = ()
-    goes_on: bool = False
     changes: tuple[str, ...] = ()
     before: int | None = None
 
@@ -95,19 +91,8 @@ def visible_sets(
     return visible
 
 
-def replaced_beside(session: Session, evaluation: Evaluation) -> dict[int, datetime]:
-    """Set -> when the next one of its source began to stand, of those that stood beside the official source only."""
-    order = ScoringSet.switched_at, ScoringSet.id
-    following = sa.func.lead(ScoringSet.switched_at, type_=ScoringSet.switched_at.type)
-    own = ScoringSet.evaluation_id == evaluation.id, ScoringSet.switched_at.is_not(None)
-    rows = session.execute(
-        sa.select(ScoringSet, following.over(partition_by=ScoringSet.source, order_by=order)).where(*own)
-    )
-    return {row.id: end for row, end in rows if end and row.state is SetState.SUPERSEDED and not row.shown}
-
-
-def board_version(evaluation: Evaluation, scoring_set: ScoringSet, replaced: datetime | None = None) -> BoardVersion:
-    """A set as pages name it. replaced: as of `replaced_beside`, where that is told."""
+def board_version(evaluation: Evaluation, scoring_set: ScoringSet) -> BoardVersion:
+    """A set as pages name it."""
     return BoardVersion(
         id=scoring_set.id,
         source=scoring_set.source,
@@ -118,58 +103,37 @@ def board_version(evaluation: Evaluation, scoring_set: ScoringSet, replaced: dat
         beside=scoring_set.state is SetState.BESIDE,
         since=scoring_set.switched_at,
         until=scoring_set.shown_until,
-        replaced=replaced,
         shown=tuple(Shown(since, until) for since, until in scoring_set.shown),
     )
 
 
 def board_versions(session: Session, actor: Actor, campaign_slug: str, slug: str, now: datetime) -> BoardVersionsPage:
-    """The times that boards went by a set, and the sets that stood beside, of those that `actor` may see the board of:
-    a change of the official source begins a new time. Raises NotFound for no such evaluation.
+    """The sets that boards went by, and those that stood beside, of which `actor` may see the board, the one that last
+    began to stand first. Raises NotFound for no such evaluation.
 
     An old one by which no run was ever scored had no board.
     """
     evaluation = reads.find_evaluation(session, actor, campaign_slug, slug)
     scored = sa.exists().where(Scoring.scoring_set_id == ScoringSet.id, Scoring.state == State.SCORED)
     has_stood = ScoringSet.switched_at.is_not(None) & (ScoringSet.state.in_(STANDING) | scored)
-    ends = replaced_beside(session, evaluation)
-    times = [
-        (time, row)
+    sets = [
+        row
         for row in sets_of(session, evaluation, has_stood)
-        if (moment := effective_time(actor, evaluation, row, now)) is not None
-        for time in _times(board_version(evaluation, row, ends.get(row.id)), row, goes_on=moment == now)
+        if effective_time(actor, evaluation, row, now) is not None
     ]
-    shown, last = list[BoardVersion](), dict[str, ScoringSet]()
-    for time, scoring_set in sorted(times, key=lambda each: (each[0].since, not each[0].beside, each[0].id)):
-        is_official = time.current or time.until is not None
-        lines = ("", scoring_set.source) if is_official else (scoring_set.source,)  # "": what boards went by
-        before = last.get(lines[0])
-        if before is not None and before is not scoring_set:
-            changes = differences(actor, evaluation, before, scoring_set, now)
-            time = replace(time, changes=changes, before=before.id)  # noqa: PLW2901  # the same time, with words
-        shown.append(time)
-        last |= dict.fromkeys(lines, scoring_set)
+    versions, last = list[BoardVersion](), dict[str, ScoringSet]()
+    for row in sorted(sets, key=lambda each: (each.switched_at, each.id)):
+        version = board_version(evaluation, row)
+        lines = ("", row.source) if row.shown else (row.source,)  # "": what boards went by
+        if before := last.get(lines[0]):
+            version = replace(version, changes=differences(actor, evaluation, before, row, now), before=before.id)
+        versions.append(version)
+        last |= dict.fromkeys(lines, row)
     return BoardVersionsPage(
         evaluation=reads.evaluation_heading(evaluation, now),
-        sets=tuple(reversed(shown)),
-        several_sources=len({time.source for time in shown if time.current or time.beside}) > 1,
+        sets=tuple(reversed(versions)),
+        several_sources=len({each.source for each in versions if each.current or each.beside}) > 1,
     )
-
-
-def _times(known: BoardVersion, scoring_set: ScoringSet, *, goes_on: bool) -> Iterator[BoardVersion]:
-    """Every time that boards went by a set; and of one that stands beside, or only did so, since when.
-
-    known    the set as pages name it
-    goes_on  whether the reader sees it as it stands today, where it does
-    """
-    stands = goes_on and scoring_set.state in STANDING
-    for time in known.shown:
-        over = time.until is not None
-        yield replace(
-            known, current=not over, beside=False, since=time.since, until=time.until, goes_on=over and stands
-        )
-    if (known.beside and goes_on) or not known.shown:
-        yield replace(known, since=scoring_set.shown_until or scoring_set.switched_at, until=None)
 
 
 def differences(
@@ -416,19 +380,10 @@ def sources(
 
 
 def _apart(former: ComparedBoard, board: ComparedBoard, compared: Shared, names: Mapping[int, str]) -> tuple[str, ...]:
-    """Which systems are not compared, and why: what somebody did, or who came."""
-    before, after = former.ranks.keys(), board.ranks.keys()
-    why = {
-        "Another run stood for {} on the earlier board.": (before & after) - set(compared[0].tolist()),
-        "On the later board only {} {is_} ranked.": after - before,
-        "On the earlier board only {} {is_} ranked.": before - after,
-    }
-    listed = {words: [name for system, name in names.items() if system in systems] for words, systems in why.items()}
-    return tuple(
-        words.format(first_of(systems, SYSTEMS_NAMED), is_="is" if len(systems) == 1 else "are")
-        for words, systems in listed.items()
-        if systems
-    )
+    """Which systems are not compared, for what somebody did, or because they came."""
+    apart = (former.ranks.keys() | board.ranks.keys()) - set(compared[0].tolist())
+    listed = [name for system, name in names.items() if system in apart]
+    return (f"Not ranked by the same run on both boards: {first_of(listed, SYSTEMS_NAMED)}.",) if listed else ()
 
 
 def _names(labels: Mapping[int, table.SystemLabel]) -> dict[int, str]:
