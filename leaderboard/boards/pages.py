@@ -2,7 +2,6 @@
 of judgments: as pages and as files."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
 from functools import partial
 from typing import Any
 
@@ -77,7 +76,7 @@ def board_table(campaign: str, evaluation: str, **more: int | None) -> Table:
         "answer": ":".join(page.answers.chosen) if page.answers.chosen else None,
         "waiting": page.waiting,
         "statistics": statistics and {name: getattr(statistics, name) for name in names},
-        "queries_tell": _queries_tell(page),
+        "queries_tell": statistics and plain(statistics.told),
         "measures": [column_facts(column) for column in page.columns],
     }
     if page.old:
@@ -89,18 +88,6 @@ def board_table(campaign: str, evaluation: str, **more: int | None) -> Table:
 def _answer(page: BoardPage, field: FormField, row: BoardRow) -> Cell:
     answer = page.answers.of(row.entry.submission_id).get(field)
     return None if answer is None else as_written(answer)
-
-
-def _queries_tell(page: BoardPage) -> dict[str, object] | None:
-    """What the queries can tell, with submissions for systems; None where the page says nothing of it."""
-    power = page.statistics.told if page.statistics else None
-    if power is None:
-        return None
-    submission = {row.entry.scoring_id: row.entry.submission_id for row in page.ranked}
-    content, lead = asdict(power), power.lead
-    content["lead"]["leader"] = None if lead.leader is None else submission[lead.leader]
-    content["lead"]["then"] = [submission[scoring] for scoring in lead.then]
-    return {name: content[name] for name in ("detectable", "of_logarithms", "swaps", "lead")}
 
 
 def _figure_columns(measure: str, index: int) -> dict[str, Callable[[BoardRow], Cell]]:

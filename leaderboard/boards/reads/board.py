@@ -52,11 +52,6 @@ class BoardQuery:
     run: int | None = None
     set_id: int | None = None
 
-    @property
-    def is_plain(self) -> bool:
-        """Whether it says no more than by which measure, which runs and which page."""
-        return replace(self, measure="", show="", page=None, run=None) == BoardQuery()
-
 
 EVERYTHING = BoardQuery()
 
@@ -233,8 +228,8 @@ class Listing:
 def list_rows(asked: AskedBoard) -> Listing:
     """The rows that the reader asks for. Raises BadInput for an order or a filter that the board does not have."""
     view, page = asked.view, asked.page
-    in_pages = view.is_plain and view.page is not None and page.show is ranking.Show.ALL
-    may_be = in_pages and page.results_open and page.details_open
+    is_plain = replace(view, measure="", show="", page=None, run=None) == EVERYTHING
+    may_be = is_plain and view.page and page.show is ranking.Show.ALL and page.results_open and page.details_open
     if may_be and not any(field.filter for field in headings.form_fields(asked.disclosure.evaluation)):
         return _every_run(asked) or _all_rows(asked)
     return _all_rows(asked)
@@ -394,8 +389,7 @@ def board(
         judgments_open=may_see(actor, evaluation, Content.JUDGMENTS, now),
     )
     if scoring_set is None:
-        answers = board_answers(session, evaluation, (), view.answer)
-        return replace(page, answers=answers, waiting=ranking.received_runs(session, evaluation))
+        return replace(page, waiting=ranking.received_runs(session, evaluation))
     disclosure = table.Disclosure(actor, evaluation, scoring_set, moment)
     tags: Mapping[str, Sequence[int]] = {}
     if details_open and may_see(actor, evaluation, Content.TEXTS, now):
@@ -471,16 +465,17 @@ def _rounded(asked: AskedBoard, statistics: ranking.BoardStatistics, listing: Li
     they are given for the one that stands would say that it is better.
     """
     disclosure, whole, places = asked.disclosure, listing.whole, listing.places
-    nothing = replace(statistics, ranks={}, above_baselines=frozenset(), rank_resamples=None, told=None)
+    over = max(whole.counts, default=0)
+    said = replace(statistics, above_baselines=frozenset(), rank_resamples=None, rank_queries=over, told=None)
     is_best, set_id = disclosure.evaluation.campaign.run_choice is RunChoice.BEST, disclosure.scoring_set.id
     if not whole.has_intervals or (is_best and has_choice(asked.session, disclosure.actor, set_id)):
-        return replace(nothing, rank_resamples=0, rank_queries=0, needed_queries=None)
+        return replace(said, ranks={})
     shared, ranks = Counter(places.values()), {}
     for entry in listing.entries:
         if entry.scoring_id in statistics.ranks:
             (low, high), rank = statistics.ranks[entry.scoring_id], places[entry.scoring_id]
             ranks[entry.scoring_id] = min(low, rank), max(high, rank + shared[rank] - 1)
-    return replace(nothing, ranks=ranks, rank_queries=max(whole.counts, default=0))
+    return replace(said, ranks=ranks)
 
 
 def _positions_by_tag(session: Session, disclosure: table.Disclosure) -> dict[str, list[int]]:

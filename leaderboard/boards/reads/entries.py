@@ -441,9 +441,11 @@ def anonymous(system_id: int, kind: SystemKind, number: int) -> SystemLabel:
     return SystemLabel(system_id, pseudonym(number), kind)
 
 
-def labels_of(session: Session, evaluation: Evaluation, named: Container[int]) -> dict[int, SystemLabel]:
-    """System -> how it is named, without a run of each at hand, of all with runs in an evaluation: by its name if it
-    is among `named`, else by a made-up one. In one statement, in the order of their ids."""
+def labels_of(
+    session: Session, evaluation: Evaluation, listed: Container[int], named: Container[int]
+) -> dict[int, SystemLabel]:
+    """System -> how it is named, without a run of each at hand, of those that are `listed`: by its name if it is among
+    `named`, else by a made-up one. In one statement, in the order of their ids."""
     rows: Iterable[Any] = session.execute(
         sa.select(System.id, System.kind, Pseudonym.number, System.name, System.slug, Team.name, Team.slug)
         .join(Team, Team.id == System.team_id)
@@ -451,7 +453,7 @@ def labels_of(session: Session, evaluation: Evaluation, named: Container[int]) -
         .where(System.id.in_(sa.select(Submission.system_id).where(Submission.evaluation_id == evaluation.id)))
         .order_by(System.id)
     )
-    return {system: _label(system in named, system, *label) for system, *label in rows}
+    return {system: _label(system in named, system, *label) for system, *label in rows if system in listed}
 
 
 def _label(

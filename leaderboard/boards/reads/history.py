@@ -469,5 +469,4 @@ def _labels(session: Session, evaluation: Evaluation, boards: Sequence[ComparedB
         systems, is_named = board.runs.systems, board.disclosure.sees_each(Content.NAMES, board.runs.own)
         listed.update(systems.tolist())
         named.update(systems[board.runs.baseline | is_named].tolist())
-    labels = table.labels_of(session, evaluation, named)
-    return {system: label for system, label in labels.items() if system in listed}
+    return table.labels_of(session, evaluation, listed, named)
