@@ -25,7 +25,7 @@ from leaderboard.worker.models import Score, Scoring, ScoringSet
 NOWHERE = (
     ApiToken, Arrival, Attempt, BrowserSession, Chain, Event, Generation, Identity, Mail, MailLink, PersonalUse,
 )  # fmt: skip
-WITH_AN_EVENT = (Board, Score, Scoring, Standing, User)
+WITH_AN_EVENT = (Score, Scoring, Standing, User)
 LEFT_OUT = {audited.table: audited.left_out.keys() for audited in TABLES}  # columns that no page shows either
 
 # What is done to an account and shows on no page that is kept: it belongs to no team yet, or its sessions end with it.

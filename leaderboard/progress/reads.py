@@ -105,13 +105,6 @@ class ProgressPage:
         return table.found_on_page((*self.systems, *self.baselines), lambda line: (line.name, line.team), text, page)
 
     @property
-    def first_teams(self) -> tuple[Line, ...]:
-        """The teams that a table shows: of many the first ones, and the reader's own."""
-        if len(self.teams) <= table.WHOLE:
-            return self.teams
-        return tuple(line for index, line in enumerate(self.teams) if index < table.ROWS or line.own)
-
-    @property
     def is_series(self) -> bool:
         """Whether the evaluations follow each other in time. Several in one period do not: a line between them would
         show no progress."""

@@ -375,13 +375,17 @@ def _from_level(field: Field, level: str) -> None:
 @pytest.mark.parametrize(
     ("change", "to", "words"),
     [
-        (_without_q4, "", "without query q4"),
-        (_from_level, "2", "the lowest relevant grade: 2 instead of 1"),
+        (_without_q4, "", ("queries that count: 3 instead of 4", "excluded queries: q4 instead of none")),
+        (
+            _from_level,
+            "2",
+            ("the lowest relevant grade: 2 instead of 1", "measures: AP(rel=2) instead of AP"),
+        ),
     ],
     ids=["an excluded query", "another level"],
 )
 def test_what_moved_is_told_of_every_change_that_scores_anew(
-    database: Database, change: Callable[[Field, str], None], to: str, words: str
+    database: Database, change: Callable[[Field, str], None], to: str, words: tuple[str, ...]
 ) -> None:
     field = (
         Field(database, measures=("AP",))
@@ -394,7 +398,7 @@ def test_what_moved_is_told_of_every_change_that_scores_anew(
     measure = "AP(rel=2)" if change is _from_level else "AP"
     second = field.score_again(dict(zip(runs, ({measure: [mean] * 4} for mean in (0.5, 0.7)), strict=True)))
     page = what_moved(field, first, second)
-    assert page.changes == (words,)
+    assert page.changes == words
     assert page.judgments is None  # they are the same
     rows = [(one.system.name, one.before.mean, one.after.mean, one.places) for one in page.rows]
     assert rows == [("Birch", 0.6, 0.7, 1), ("Alder", 0.8, 0.5, -1)]

@@ -5,7 +5,6 @@ from collections import Counter
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import field, replace
 from datetime import datetime
-from itertools import islice
 
 import numpy as np
 from sqlalchemy.orm import Session
@@ -24,8 +23,6 @@ from leaderboard.submissions.reads.run_arrays import Wanted, has_choice, load_fi
 from leaderboard.submissions.reads.selection import on_boards
 from leaderboard.submissions.reads.status import BoardAnswers, board_answers
 from leaderboard.submissions.rules import RunChoice, StoredChoice, places_of
-
-OWN = 20  # rows of the reader's on other pages of every run that are named
 
 
 @frozen
@@ -281,12 +278,12 @@ def _all_rows(asked: AskedBoard) -> Listing:
 def _paged(
     view: BoardQuery, listed: Sequence[int], own: Container[int]
 ) -> tuple[table.Paging, Sequence[int], dict[int, int]]:
-    """(which page it is, the runs on it, the first of the reader's own on others with their pages)."""
+    """(which page it is, the runs on it, the reader's own on others with their pages)."""
     page_of = {run: index // table.ROWS + 1 for index, run in enumerate(listed)}
     page = page_of.get(view.run or 0, view.page) if len(listed) > table.WHOLE else None
     shown, paging = table.paged(listed, page, table.ROWS)
     others = ((run, number) for run, number in page_of.items() if run in own and number != paging.page)
-    return paging, shown, dict(islice(others, OWN)) if paging.pages > 1 else {}
+    return paging, shown, dict(others) if paging.pages > 1 else {}
 
 
 def _every_run(asked: AskedBoard) -> Listing | None:

@@ -22,12 +22,12 @@ from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules import OF_CAMPAIGN, OF_EVALUATION, ScoringSettings, Subset
 from leaderboard.frozen import frozen
 from leaderboard.judgments.models import Judgment, Query
-from leaderboard.numbers import counted, first_of
+from leaderboard.numbers import first_of
 from leaderboard.submissions.rules import STANDING, SetState, State
 from leaderboard.worker.models import Scoring, ScoringSet
 from leaderboard.worker.reads import find_sets, sets_of
 
-NAMED = 10  # queries that a sentence names
+NAMED = 10  # queries and measures that a sentence names
 
 
 @frozen
@@ -84,10 +84,12 @@ def visible_sets(
     session: Session, actor: Actor, evaluation: Evaluation, ids: Sequence[int], now: datetime
 ) -> list[tuple[ScoringSet, datetime]]:
     """Each set and the moment by whose rules its figures are seen. Raises NotFound where one's are not seen at all."""
-    sets = [(each, effective_time(actor, evaluation, each, now)) for each in find_sets(session, evaluation, ids)]
-    visible = [(scoring_set, moment) for scoring_set, moment in sets if moment is not None]
-    if len(visible) < len(sets):
-        raise NotFound
+    visible = []
+    for each in find_sets(session, evaluation, ids):
+        moment = effective_time(actor, evaluation, each, now)
+        if moment is None:
+            raise NotFound
+        visible.append((each, moment))
     return visible
 
 
@@ -143,35 +145,31 @@ def differences(
 
     Only settings: what is different in the judgments themselves is told to whoever may see single queries.
     """
-    sets, was, settings = (before, after), before.settings, after.settings
+    sets, settings = (before, after), (before.settings, after.settings)
     by_source = before.source != after.source
+    subset = subset_seen(actor, evaluation, now)
+    # Of hidden queries nothing is told to whoever may not know of them.
+    hidden = {query for each in settings for query in each.hidden} if subset is Subset.SHOWN else set[str]()
+
+    def alone(name: str) -> list[object]:
+        """What stands in this setting of the one set and not of the other."""
+        was, now_is = ({*getattr(each, name)} - hidden for each in settings)
+        return [first_of(sorted(own), NAMED) or None for own in (was - now_is, now_is - was)]
+
     values: dict[str, list[object]] = {
         "judgments by": [each.source for each in sets],
         "judgments of revision": [by_source or each.revision.number for each in sets],
         "the version of the measures:": [each.metric_version for each in sets],
         **{
-            f"{setting}:": [getattr(each, name) for each in (was, settings)]
+            f"{setting}:": [getattr(each, name) for each in settings]
             for name, setting in (OF_CAMPAIGN | OF_EVALUATION).items()
         },
+        "queries that count:": [each.size(subset) for each in settings],
+        "excluded queries:": alone("excluded"),
+        "hidden queries:": alone("hidden"),
+        "measures:": alone("measures"),
     }
-    words = [f"{what} {_shown(new)} instead of {_shown(old)}" for what, (old, new) in values.items() if old != new]
-    both, subset = same_measures(was, settings), subset_seen(actor, evaluation, now)
-    # Of hidden queries nothing is told to whoever may not know of them.
-    hidden = {*was.hidden, *settings.hidden} if subset is Subset.SHOWN else set()
-    excluded = sorted({*settings.excluded} - {*was.excluded} - hidden)
-    included = sorted({*was.excluded} - {*settings.excluded} - hidden)
-    added = settings.size(subset) - was.size(subset) + len(excluded) - len(included)
-    new = [name for name in settings.measures if name not in both]
-    lost = [name for name in was.measures if name not in both.values()]
-    phrases: dict[str, object] = {
-        f"without {_queries(excluded)}": excluded,
-        f"with {_queries(included)} again": included,
-        counted(added, "more query", "more queries"): added > 0,
-        "other hidden queries": subset is Subset.ALL and was.hidden != settings.hidden,
-        f"with {', '.join(new)}": new,
-        f"without {', '.join(lost)}": lost,
-    }
-    return (*words, *(phrase for phrase, is_so in phrases.items() if is_so))
+    return tuple(f"{what} {_shown(new)} instead of {_shown(old)}" for what, (old, new) in values.items() if old != new)
 
 
 def same_measures(before: ScoringSettings, after: ScoringSettings) -> dict[str, str]:
@@ -191,10 +189,6 @@ def _without_level(name: str, level: int) -> metrics.Measure:
 
 def _shown(value: object) -> str:
     return "none" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
-
-
-def _queries(ids: list[str]) -> str:
-    return f"{'query' if len(ids) == 1 else 'queries'} {first_of(ids, NAMED)}"
 
 
 SYSTEMS_NAMED = 5  # systems that a sentence names
