@@ -28,7 +28,6 @@ from leaderboard.errors import FileRejected, Problem
 from leaderboard.evaluations.rules import FormField, ScoringSettings, Subset, answers_in_file
 from leaderboard.formats import ByteSource, Limits, Run, RunRules, first_files, open_plain, read_run, whole_lines
 from leaderboard.formats.plain_text import shown
-from leaderboard.formats.rows import Tags
 from leaderboard.frozen import frozen
 from leaderboard.metrics.measure import Direction
 from leaderboard.metrics.segments import Bools, Floats, Ints
@@ -399,7 +398,6 @@ class Checked:
     whole      whether all of the file was read; else its beginning
     problems   what it would be rejected for, and how many there are in all
     lines, queries, tag  of the run; 0 and "" where it can't be read
-    tags       the first different ones that its lines have
     depth      the fewest, the median and the most documents of a query that it lists
     decisions  whether it holds some
     threshold  θ as it would be submitted
@@ -422,7 +420,6 @@ class Checked:
     lines: int = 0
     queries: int = 0
     tag: str = ""
-    tags: tuple[str, ...] = ()
     depth: tuple[int, int, int] = (0, 0, 0)
     decisions: bool = False
     threshold: float | None = None
@@ -516,10 +513,6 @@ class Checked:
         if self.threshold is not None and without_use:
             why = "the file holds decisions" if self.decisions else "no measure here counts what was returned"
             remarks.append(f"θ plays no part: {why}.")
-        if len(self.tags) > 1:
-            remarks.append(
-                f"Its lines have different run tags, such as {', '.join(map(shown, self.tags))}: is it one run?"
-            )
         if self.lacking[0] and self.whole:
             lacking = counted(self.lacking[0], "query")
             remarks.append(f"No list for {lacking}, scored as empty lists: {_first_of(self.lacking)}.")
@@ -616,9 +609,8 @@ def check_run(
         if not (everything and looked.whole):
             text, all_files = first_files(text, CHECKED_FILES)
             values["whole"] = looked.whole and all_files
-        tags = Tags()
-        run = read(io.BytesIO(text), tags=tags)
-        values |= {"tags": tuple(tags.named), **_shape(run, expected, threshold)}
+        run = read(io.BytesIO(text))
+        values |= _shape(run, expected, threshold)
         if file_rules is not None or not (allowed is None or allowed.issuperset(run.queries)):
             of_text = file_rules if file_rules is None or values["whole"] else file_rules.of_beginning()
             read(io.BytesIO(text), queries=allowed, rules=of_text)

@@ -20,8 +20,7 @@ from leaderboard.errors import Conflict, Gathered, InvalidFields, NotAllowed, No
 from leaderboard.frozen import frozen
 from leaderboard.mail.rules import MailKind
 from leaderboard.mail.writes import put_wanted
-from leaderboard.names import NAME_TAKEN, checked_name, checked_slug, free_slug, name_key, slug_of
-from leaderboard.submissions.models import Submission
+from leaderboard.names import NAME_TAKEN, checked_name, checked_slug, free_slug, slug_of
 from leaderboard.submissions.rules import SystemKind
 from leaderboard.teams import reads
 from leaderboard.teams.inputs import LONGEST_DESCRIPTION, SystemSettings, TeamSettings
@@ -94,13 +93,6 @@ def change_system(session: Session, actor: Actor, system: System, **changes: Any
     )
     if assign(locked(session, System, system.id), **settings):
         record(session, actor, "change", system)
-
-
-def unused_system(session: Session, team: Team, name: str, kind: SystemKind) -> System | None:
-    """The team's system of this name and kind, as long as every file sent for it was rejected."""
-    good = sa.exists().where(Submission.system_id == System.id, Submission.problem_count == 0)
-    same = System.team_id == team.id, System.name_key == name_key(name), System.kind == kind
-    return session.scalar(sa.select(System).where(*same, ~good))
 
 
 def free_system_slug(session: Session, team_id: int, name: str) -> str:

@@ -86,19 +86,6 @@ def test_a_team_submits_runs_of_its_own_systems_only(world: World) -> None:
         world.submit(system=foreign)
 
 
-def test_naming_a_system_whose_files_were_all_rejected_takes_that_system(world: World) -> None:
-    world.submit(WRONG_FILE, system=NewSystem("S1"))
-    with refused(world.database, InvalidFields, "evaluation", match="has a system 'S1'"):
-        world.submit(system=NewSystem("S1"))  # the first file may still turn out good
-    world.drain()
-    world.submit(system=NewSystem("s1", description="corrected"))
-    (system,) = world.all(sa.select(System))
-    assert (system.name, system.description) == ("S1", "corrected")
-    world.drain()
-    with refused(world.database, InvalidFields, "evaluation", match="has a system 'S1'"):
-        world.submit(system=NewSystem("S1"))
-
-
 def test_deadlines_count_from_the_start_of_the_request(world: World) -> None:
     opens, closes = NOON, NOON + dt.timedelta(hours=1)
     second = dt.timedelta(seconds=1)

@@ -192,8 +192,6 @@ def test_merging_loses_nothing_while_runs_arrive_and_are_scored(world: World, sp
     uploads = [world.receive(run_text(10 + number)) for number in range(4)]
     start = threading.Barrier(3)
     sent: list[int] = []
-    with world.database.read() as session:
-        eve = actor_of(session, world.eve.user_id)  # as the site knows her when the request begins
 
     def submit() -> None:
         start.wait()
@@ -201,7 +199,7 @@ def test_merging_loses_nothing_while_runs_arrive_and_are_scored(world: World, sp
             with world.database.write() as session:
                 evaluation, team = session.get_one(Evaluation, world.evaluation), session.get_one(Team, spelling)
                 new = NewSystem(f"Late system {number}")
-                sent.append(submissions.submit(session, eve, evaluation, team, system=new, upload=upload).id)
+                sent.append(submissions.submit(session, CONSOLE, evaluation, team, system=new, upload=upload).id)
 
     def merge() -> None:
         start.wait()

@@ -11,7 +11,7 @@ Runs of the past: brought in by organisers, with their true dates, whenever the 
 """
 
 from collections.abc import Collection, Mapping
-from dataclasses import asdict, field, replace
+from dataclasses import asdict, field
 from datetime import date, datetime
 from typing import Any, cast
 
@@ -21,7 +21,6 @@ from sqlalchemy.orm import Session
 from leaderboard import access
 from leaderboard.access import Actor
 from leaderboard.audit.writes import assign, present, record
-from leaderboard.campaigns.models import Campaign, CampaignTeam
 from leaderboard.db import add_or_refuse, insert_unless_there, locked
 from leaderboard.declared.inputs import checked, defaults_of
 from leaderboard.errors import Conflict, Gathered, InvalidFields, QuotaSpent
@@ -41,7 +40,7 @@ from leaderboard.submissions.reads.form import quotas_of
 from leaderboard.submissions.rules import Designation, Ruling, State, day_of, retry_seconds, start_of
 from leaderboard.teams.models import Membership, System, Team
 from leaderboard.teams.reads import merged
-from leaderboard.teams.writes import NewSystem, change_system, create_system, ensure_pseudonym, unused_system
+from leaderboard.teams.writes import NewSystem, create_system, ensure_pseudonym
 from leaderboard.texts import LONGEST_REASON, checked_text
 from leaderboard.worker.models import Scoring, ScoringSet
 from leaderboard.worker.writes import enqueue, live_sets, next_turns
@@ -225,16 +224,14 @@ def submit(
     sending = Sending(**values)
     received_at = sending.received_at or present()
     begun_at = sending.begun_at or received_at
-    _require_may_send(actor, evaluation, team, begun_at, received_at)
     # Shared: who merges the team with another waits for this run, or this run goes to the other team with its system.
-    asked, team = team.id, merged(session, locked(session, Team, team.id, shared=True))
-    if actor.is_in(asked):  # and so in the team that it became part of since the request began
-        actor = replace(actor, teams=actor.teams | {team.id})
+    team = merged(session, locked(session, Team, team.id, shared=True))
     if isinstance(system, System):
         system = merged(session, session.get_one(System, system.id, populate_existing=True))
     # Shared: a scoring set that is being made waits for this run, or this run sees the set.
     evaluation = locked(session, Evaluation, evaluation.id, shared=True)
-    _require_may_send(_let_in_by_now(session, actor, evaluation, team), evaluation, team, begun_at, received_at)
+    session.refresh(evaluation.campaign)  # which may have been made private since the request began
+    _require_may_send(actor, evaluation, team, begun_at, received_at)
     system, columns = _checked_details(session, actor, evaluation, team, system, words, sending)
     late, stand = is_late(evaluation, begun_at, received_at), columns.pop("stand")
     if stand and late and not actor.may_organise(evaluation.campaign_id):
@@ -508,16 +505,6 @@ def _require_may_send(
         raise Conflict(f"{refused} {THE_PAST}" if actor.may_organise(evaluation.campaign_id) else refused)
 
 
-def _let_in_by_now(session: Session, actor: Actor, evaluation: Evaluation, team: Team) -> Actor:
-    """The actor with what they know of a campaign that was made private since the request began: it may have let the
-    team in. Under the lock of the evaluation, for which that change waits.
-    """
-    campaign = session.get_one(Campaign, evaluation.campaign_id, populate_existing=True)
-    if session.get(CampaignTeam, (campaign.id, team.id)) is None:
-        return actor
-    return replace(actor, let_into=actor.let_into | {campaign.id})
-
-
 def _locked_own(session: Session, actor: Actor, submission: Submission, what: str) -> Submission:
     """The run, by `locked_run`. Raises NotAllowed for whoever is neither of its team nor an organiser."""
     evaluation = submission.evaluation
@@ -543,18 +530,12 @@ def _give_places_up(session: Session, actor: Actor, submission: Submission, *, p
 
 
 def _own_system(session: Session, actor: Actor, team: Team, system: System | NewSystem) -> System:
-    """A new one is made now, or was by an earlier attempt whose file was rejected: the corrected form goes in."""
     if isinstance(system, System):
         if system.team_id != team.id:
             raise InvalidFields({"system": [f"{system.name!r} is not a system of {team.name}"]})
         return system
     try:
-        left_behind = unused_system(session, team, system.name, system.kind)
-        if left_behind is None:
-            return create_system(session, actor, team, system)
-        said = {name: getattr(system, name) for name in ("description", "code_url", "paper_url")}
-        change_system(session, actor, left_behind, **said)
-        return left_behind
+        return create_system(session, actor, team, system)
     except InvalidFields as error:
         # On the form of a run, "name" would be anything's.
         fields = {"system_name" if field == "name" else field: messages for field, messages in error.fields.items()}
