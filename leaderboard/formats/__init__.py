@@ -18,6 +18,6 @@ from leaderboard.formats.judgments import (
     read_subtopic_judgments,
 )
 from leaderboard.formats.metadata import HEADER_BYTES, Metadata, run_metadata, side_metadata
-from leaderboard.formats.plain_text import ByteSource, Limits, beginning, open_plain, whole_lines
+from leaderboard.formats.plain_text import ByteSource, Limits, open_plain, whole_lines
 from leaderboard.formats.queries import QUERY_FORMATS, QueryRow, read_queries
 from leaderboard.formats.runs import RUN_FORMATS, RUN_WRITERS, Run, RunLine, read_run

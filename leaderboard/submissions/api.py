@@ -25,8 +25,7 @@ from leaderboard.declared.commands import Command, Find, Other
 from leaderboard.declared.inputs import checked, checked_partly, is_required
 from leaderboard.errors import Conflict, Gathered, InvalidFields, NotFound, TooLarge
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.reads import find_evaluation, form_fields
-from leaderboard.evaluations.rules import checked_answers
+from leaderboard.evaluations.reads import find_evaluation
 from leaderboard.evaluations.writes import agreements_of
 from leaderboard.formats import ByteSource, Limits
 from leaderboard.frozen import frozen
@@ -86,21 +85,21 @@ KNOWN = frozenset(RunForm.model_fields)
 def submit_run(campaign: str, evaluation: str) -> SubmissionStatus:
     """Submits a run. Name the team, and one of its systems (system) or one to make (new_system); the file, `run`, comes
     last. With a header `Idempotency-Key` a second try answers with the first one's submission and takes no second run;
-    another file, team, system, θ or other answers under the same key are refused (409).
+    another file, evaluation, team, system or θ under the same key is refused (409).
     A file that would be rejected is refused with its problems (`fields.run`), and a run that is most likely a slip with
     warnings (`fields.confirm`), unless `confirm` is yes: nothing of it is kept.
     """
     with reading() as session:
         evaluation_id = find_evaluation(session, actor(), campaign, evaluation).id
     key = _key()
-    earlier = _sent(key, evaluation_id)
+    earlier = _sent(key)
     if earlier is not None:
-        _require_same(earlier.id)
+        _require_same(earlier.id, evaluation_id)
         return answered(earlier)
     try:
         return read(reads.status, _taken(evaluation_id, key))
     except (Conflict, InvalidFields):
-        if (earlier := _sent(key, evaluation_id)) is not None:  # two tries came at the same moment
+        if (earlier := _sent(key)) is not None:  # two tries came at the same moment
             return answered(earlier)
         raise
 
@@ -108,7 +107,7 @@ def submit_run(campaign: str, evaluation: str) -> SubmissionStatus:
 @get("/sendings/<key>", Scope.READ)
 def sending(key: str) -> SubmissionStatus:
     """The submission that you sent under an idempotency key; 404 where none was taken."""
-    earlier = _sent(key, None)
+    earlier = _sent(key)
     if earlier is None:
         raise NotFound
     return earlier
@@ -231,23 +230,22 @@ def _sent_run(
     return pages.SentRun(team.id, system.id if isinstance(system, System) else system, upload, details)
 
 
-def _require_same(earlier: int) -> None:
+def _require_same(earlier: int, evaluation_id: int) -> None:
     """Raises Conflict where this request's form is not the one that made the submission, as far as nobody may change it
-    later: its file, team, system, θ and answers.
+    later: its file, evaluation, team, system and θ.
     """
 
     def compare(posted: uploads.Posted, upload: Received, _: Path) -> None:
+        wrong = Gathered()
         with reading() as session:
-            run = session.get_one(Submission, earlier)
-            sent = _sent_run(session, run.evaluation_id, posted, upload, Gathered())
-            answers = checked_answers(form_fields(run.evaluation), sent.details["answers"], complete=False)
-            theta = checked(RunSettings, {"threshold": posted.fields.get("threshold", "")}).threshold
-            own = (upload.sha256, sent.team_id, theta, answers)
-            is_same = own == (run.sha256, run.team_id, run.threshold, run.answers)
+            sent, run = _sent_run(session, evaluation_id, posted, upload, wrong), session.get_one(Submission, earlier)
+            wrong.raise_any()
+            own = (upload.sha256, evaluation_id, sent.team_id, sent.details.get("threshold"))
+            is_same = own == (run.sha256, run.evaluation_id, run.team_id, run.threshold)
             if not is_same or (isinstance(sent.system, int) and sent.system != run.system_id):
                 raise Conflict(
-                    f"This key was used for submission {earlier}, which has another file, team, system, θ or other "
-                    "answers. Take another key for another run."
+                    f"This key was used for submission {earlier}, which has another file, evaluation, team, system or "
+                    "θ. Take another key for another run."
                 )
 
     pages.receive_run(lambda _: None, require_text, compare)
@@ -266,15 +264,10 @@ def _key() -> str | None:
     return key
 
 
-def _sent(key: str | None, evaluation_id: int | None) -> SubmissionStatus | None:
-    """What the token's account sent under this key. Raises Conflict where that was to another evaluation."""
+def _sent(key: str | None) -> SubmissionStatus | None:
+    """What the token's account sent under this key."""
     number = read(reads.sent_under, key)
-    if number is None:
-        return None
-    status = read(reads.status, number)
-    if evaluation_id is not None and status.evaluation.id != evaluation_id:
-        raise Conflict(f"This key was used for submission {number}, to another evaluation. Take another key.")
-    return status
+    return None if number is None else read(reads.status, number)
 
 
 class CheckedRun(msgspec.Struct):
@@ -294,16 +287,11 @@ def check(campaign: str, evaluation: str) -> Checked:
     threshold = checked(RunSettings, fields.to_dict()).threshold
     if "run" not in files:
         raise InvalidFields({"run": ["send the run's file"]})
-    return pages.check_looked(files["run"], page.expected, threshold, actor().teams, everything=_is_command_line())
-
-
-def _is_command_line() -> bool:
-    return actor().user_id is None
+    return pages.check_looked(files["run"], page.expected, threshold, actor().teams)
 
 
 def _look(file: ByteSource, *, name: str, limits: Limits) -> Looked:  # noqa: ARG001  # a run has limits of its own
-    longest = store().config.text_bytes
-    return look_at(file, name, longest if _is_command_line() else CHECKED_BYTES, longest)
+    return look_at(file, name, CHECKED_BYTES, store().config.text_bytes)
 
 
 IN_EVALUATION = {  # an organiser's address has the evaluation in it: it is the run's own
@@ -361,7 +349,7 @@ def organised_submission(campaign: str, evaluation: str, submission: int) -> rea
 def fetch_run(campaign: str, evaluation: str, submission: int) -> Response:
     """A run's file as it was received."""
     row = read(reads.submission_row, campaign, evaluation, submission)
-    return pages.run_download(row.id, row.sha256, row.filename)
+    return pages.run_download(row.id, row.sha256)
 
 
 @post(f"{ORGANISED_EVALUATION}/submissions/<int:submission>/take-off", Scope.ORGANISE, command=HIDE)

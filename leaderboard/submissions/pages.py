@@ -16,12 +16,12 @@ import os
 import secrets
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import ExitStack, nullcontext
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from flask import Blueprint, Response, jsonify, redirect, render_template, request, send_file, url_for
 from flask.typing import ResponseReturnValue
@@ -36,7 +36,7 @@ from leaderboard.declared.inputs import checked_partly
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules import FieldKind, FormField, form_name
 from leaderboard.evaluations.writes import agreement_name
-from leaderboard.formats import RUN_FORMATS, Metadata, beginning, run_metadata, side_metadata
+from leaderboard.formats import RUN_FORMATS, Metadata, run_metadata, side_metadata
 from leaderboard.frozen import frozen
 from leaderboard.numbers import size
 from leaderboard.results.reads.run import receipt, results
@@ -53,7 +53,7 @@ from leaderboard.teams.writes import NewSystem
 from leaderboard.web import charts, uploads
 from leaderboard.web.context import actor, clock, config, database, now, page_number, read, reading, store, writing
 from leaderboard.web.endpoints import plain
-from leaderboard.web.exports import Cell, Table, column_facts, evaluation_facts, exported, file_name, terms_facts
+from leaderboard.web.exports import Cell, Table, column_facts, evaluation_facts, exported, terms_facts
 from leaderboard.web.forms import Form, Required, answered, declared, done, fields_of, filled, form_page, sent_on
 from leaderboard.web.organise import require_confirmed
 from leaderboard.web.security import csrf
@@ -172,17 +172,12 @@ class Intake:
         with reading() as session:
             evaluation = session.get_one(Evaluation, self.evaluation_id)
             expected = expected_of(session, actor(), evaluation, now(), to_submit=True)
-        text, whole, refused = b"", True, None
         with nullcontext(arrived) if arrived else store().run_file(upload.sha256) as path:
             self.header = run_metadata(path, upload.filename)
-            try:
-                text, whole = beginning(path, rules.CHECKED_BYTES, upload.filename)
-            except errors.FileRejected as error:
-                refused = error
+            looked = rules.look_at(path, upload.filename, rules.CHECKED_BYTES, store().config.text_bytes)
             if arrived:  # before the transaction that keeps it: a large file takes seconds
                 with arrived.open("rb") as file:
                     os.fsync(file.fileno())
-        looked = rules.Looked(upload.filename, text, whole, upload.text_sha256, refused)
         self.checked = check_looked(looked, expected, sent.details.get("threshold"), [sent.team_id])
 
 
@@ -201,35 +196,26 @@ def check_looked(
     expected: rules.Expected,
     threshold: float | None,
     teams: Collection[int],
-    *,
-    everything: bool = False,
 ) -> rules.Checked:
-    """What would become of a run that was looked at. teams: whose submissions are looked through for the same text;
-    everything: as `check_run` takes it."""
+    """What would become of a run that was looked at. teams: whose submissions are looked through for the same text."""
     with AT_ONCE:
-        checked, run = rules.check_run(looked, expected, threshold=threshold, everything=everything)
+        checked, run = rules.check_run(looked, expected, threshold=threshold)
         with reading() as session:
             return completed(session, actor(), checked, run, looked.text_sha256, teams, now())
 
 
-LONGEST_STEM = 60  # characters of a received file's name that a fetched one keeps
-
-
-def run_download(submission: int, sha256: str, filename: str) -> Response:
+def run_download(submission: int, sha256: str) -> Response:
     """The bytes as received, only ever as a download: nothing that a team sends is shown by a browser from here."""
     with store().run_file(sha256) as path:
         file = path.open("rb")
     packed = file.peek(2)[:2] == b"\x1f\x8b"
-    stem = file_name(filename).replace(".", "_").strip("-_")[:LONGEST_STEM]
-    name = f"submission-{submission}-{stem}.txt{'.gz' if packed else ''}"
+    name = f"submission-{submission}.txt{'.gz' if packed else ''}"
     answer: Response = send_file(file, mimetype="application/octet-stream", as_attachment=True, download_name=name)
     answer.headers["Cache-Control"] = "private, no-store"
     return answer
 
 
 submitting_blueprint = Blueprint("submit", __name__)
-
-Row = TypeVar("Row", Team, System)
 
 NEW = "new-"  # a choice of the system field: a new system of the team with this id
 
@@ -308,12 +294,12 @@ class SubmitForm(Form):
         own = {name: field.data for name, field in self._fields.items() if name in RunSettings.model_fields}
         return checked_partly(RunSettings, own)
 
-    def sent(self, session: Session, page: Submitting, upload: Received | None, said: Mapping[str, str]) -> SentRun:
+    def sent(self, page: Submitting, upload: Received | None, said: Mapping[str, str]) -> SentRun:
         """What the form says of the run. said: what its metadata says.
 
         Raises InvalidFields.
         """
-        choice = self.text("system")
+        team, system = _chosen(page, self.text("system"))
         ticked = {asked.id: self[agreement_name(asked.key)].raw_data or () for asked in page.agreements}
         details = {
             **self.settings()[0].given(),
@@ -321,9 +307,7 @@ class SubmitForm(Form):
             "accepted": [id_ for id_, sent in ticked.items() if str(id_) in sent],  # the version that was read
             "said": said,
         }
-        team = _team(session, choice).id
-        system = self.text("system_name") if choice.startswith(NEW) else _row(session, System, choice).id
-        return SentRun(team, system, upload, details)
+        return SentRun(team, system or self.text("system_name"), upload, details)
 
 
 def asked_field(asked: FormField) -> Field:
@@ -365,11 +349,11 @@ def send(campaign: str, evaluation: str) -> ResponseReturnValue:
     # In the grace a file that came in time may still be confirmed; else nothing of the form is read.
     if refused is not None and not (page.evaluation.phase == "closing" and page.teams_with_quota):
         return _page(SubmitForm.on(page), refused, page=page)
-    team = page.teams_with_quota[0].id
+    any_team = f"{NEW}{page.teams_with_quota[0].id}"
 
     def team_of(session: Session, fields: Fields) -> Team:
         # Where the form names no system it is refused for that, and its file is kept until one is chosen.
-        return _team(session, fields.get("system") or f"{NEW}{team}")
+        return session.get_one(Team, _chosen(page, fields.get("system") or any_team)[0])
 
     def hold(fields: Fields) -> None:
         # A file is kept though the form may have mistakes: so many an hour at most.
@@ -377,11 +361,11 @@ def send(campaign: str, evaluation: str) -> ResponseReturnValue:
         intake.hold(fields)
 
     intake = Intake(page.evaluation.id, team_of)
-    with ExitStack() as without_file:
-        without_file.callback(intake.give_up)
+    try:
         posted = receive_run(hold)
-        if posted.upload is not None:
-            without_file.pop_all()  # what becomes of the file ends its place; should that fail, the place counts for it
+    except BaseException:
+        intake.give_up()
+        raise
     return _take_in(page, posted, intake)
 
 
@@ -401,8 +385,7 @@ def _take_in(page: Submitting, posted: Posted, intake: Intake) -> ResponseReturn
     form.kept.data = uploads.keep(upload, **kept)
     wrong = form.check(posted, upload, beside)
     try:
-        with reading() as session:
-            sent = form.sent(session, page, upload, kept["said"])
+        sent = form.sent(page, upload, kept["said"])
         run = intake.submit(sent, wrong, posted, datetime.fromisoformat(kept["begun_at"]))
     except errors.LeaderboardError as error:
         intake.give_up()
@@ -452,21 +435,13 @@ def _refusal(page: Submitting) -> errors.LeaderboardError | None:
     return None
 
 
-def _team(session: Session, choice: str) -> Team:
-    """The team of a system, or of a new one, by the choice in the form. Raises InvalidFields for what is no choice."""
-    if choice.startswith(NEW):
-        return _row(session, Team, choice.removeprefix(NEW))
-    return _row(session, System, choice).team
-
-
-def _row(session: Session, model: type[Row], key: str) -> Row:
-    if not (key.isascii() and key.isdecimal() and len(key) < 10):
-        raise errors.InvalidFields({"system": ["choose one of the list"]})
-    row = session.get(model, int(key))
-    if row is None:
-        # As for one of another team, so that nobody learns which there are.
-        raise errors.NotAllowed(submissions.NOT_YOURS)
-    return row
+def _chosen(page: Submitting, choice: str) -> tuple[int, int | None]:
+    """The team of a choice in the form, and its system; None for a new one. Raises InvalidFields for what is none."""
+    for team in page.teams:
+        systems = {f"{NEW}{team.id}": None, **{str(own.id): own.id for own in team.systems}}
+        if choice in systems:
+            return team.id, systems[choice]
+    raise errors.InvalidFields({"system": ["choose one of the list"]})
 
 
 checking_blueprint = Blueprint("run_checks", __name__)
@@ -524,7 +499,7 @@ def score_receipt(submission: int) -> ResponseReturnValue:
 def own_file(submission: int) -> Response:
     """The run's file as it was received, for its team and the organisers."""
     run = own_run(submission)
-    return run_download(run.id, run.receipt, run.filename)
+    return run_download(run.id, run.receipt)
 
 
 blueprint.add_url_rule("/submissions/<int:submission>/file", "fetch", signed_in(own_file))

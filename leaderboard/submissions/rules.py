@@ -535,7 +535,7 @@ class Checked:
         if not self.whole:
             lines.append(
                 "warning: the file is long, and only its beginning was looked at: what follows is about that. "
-                "leaderboard check without --server looks at all of it, on your computer"
+                "leaderboard check without --evaluation looks at all of it, on your computer"
             )
         if self.lines:
             fewest, median, most = self.depth

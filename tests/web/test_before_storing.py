@@ -77,7 +77,7 @@ def test_a_file_for_somebody_else_s_team_is_refused_after_the_fields_before_it(
     world: World, other: Reader, refused: Callable[..., None]
 ) -> None:
     for system in (str(world.system.id), "999", f"new-{world.teams['alpha'].id}"):
-        refused(other, 403, "You may submit for no such team", MOST_READ, system=system)
+        refused(other, 400, "choose one of the list", MOST_READ, system=system)
 
 
 def test_a_file_for_a_team_whose_quota_is_spent_is_refused_though_another_team_has_some(

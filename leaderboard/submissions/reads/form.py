@@ -89,7 +89,6 @@ def _quotas(
 
 
 FIRST = 10  # documents of a query whose judgments are counted
-READY = 3  # evaluations whose rules are kept ready; a list of documents may take 100 MB
 
 
 @frozen
@@ -101,7 +100,7 @@ class Checking:
     rules_in_words: tuple[str, ...]
 
 
-# Rules that are made ready, the last few of them: a list of documents takes a second to read.
+# Rules that are made ready, the last ones: a list of documents takes a second to read, and may take 100 MB.
 _READY: dict[tuple[int, FileRules, tuple[str, ...]], RunRules] = {}
 _LOCK = threading.Lock()
 
@@ -112,13 +111,10 @@ def _ready_rules(session: Session, evaluation: Evaluation, queries: tuple[str, .
         return None
     key = evaluation.id, rules, queries
     with _LOCK:
-        ready = _READY.pop(key, None)
-        if ready is None:
-            ready = RunRules(rules, queries, reads.collection_list(session, evaluation.id) if rules.documents else None)
-        _READY[key] = ready
-        if len(_READY) > READY:
-            del _READY[next(iter(_READY))]
-        return ready
+        if key not in _READY:
+            _READY.clear()
+            _READY[key] = RunRules(rules, queries, reads.collection_list(session, evaluation.id))
+        return _READY[key]
 
 
 def checking(session: Session, actor: Actor, campaign_slug: str, slug: str, now: datetime) -> Checking:
@@ -282,11 +278,6 @@ class Submitting:
     def teams_with_quota(self) -> tuple[TeamSubmitting, ...]:
         """Those that the reader may submit something of now."""
         return tuple(team for team in self.teams if team.quota.left != 0) if self.personal.left != 0 else ()
-
-    @property
-    def is_spent_for_good(self) -> bool:
-        """Whether no other day brings submissions again."""
-        return self.personal.is_spent_for_good or all(team.quota.is_spent_for_good for team in self.teams)
 
 
 def submitting(session: Session, actor: Actor, campaign_slug: str, evaluation_slug: str, now: datetime) -> Submitting:
