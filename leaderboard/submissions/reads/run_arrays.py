@@ -22,7 +22,6 @@ from leaderboard.submissions.rules import State, SystemKind
 from leaderboard.teams.models import System
 from leaderboard.worker.models import Score, Scoring
 
-NAMED = 500  # scorings that a statement names; of more the figures of all of their set are read
 Pair = tuple[InstrumentedAttribute[Any], InstrumentedAttribute[Any]]  # a column of Board, and what it holds of each run
 MEANS: tuple[Pair, ...] = ((Board.means, Score.mean),)
 WHOLE: tuple[Pair, ...] = (*MEANS, (Board.counts, Score.count), (Board.lows, Score.low), (Board.highs, Score.high))
@@ -204,13 +203,11 @@ def _add_newer(
 ) -> None:
     """Fills in the figures of these scorings, which no row of a board holds."""
     columns = _columns(in_full)
-    ids = np.unique(np.concatenate(lacking)).tolist()
-    of_them = Score.scoring_id.in_(ids)
-    if len(ids) > NAMED:
-        sets = [each.disclosure.scoring_set.id for each, scorings in zip(wanted, lacking, strict=True) if len(scorings)]
-        of_them = Score.scoring_id.in_(sa.select(Scoring.id).where(Scoring.scoring_set_id.in_(sets)))
+    ids = np.concatenate(lacking)
+    sets = {each.disclosure.scoring_set.id for each in wanted}
+    newer = sa.select(Scoring.id).where(Scoring.scoring_set_id.in_(sets), Scoring.id >= int(ids.min()))
     statement = sa.select(Score.subset, Score.measure, Score.scoring_id, *(stored for _, stored in columns)).where(
-        of_them,
+        Score.scoring_id.in_(newer),
         Score.measure.in_({measure for each in wanted for measure in each.measures}),
         Score.subset.in_({each.disclosure.subset for each in wanted}),
     )
@@ -219,8 +216,8 @@ def _add_newer(
     nothing = [None] * len(columns)
     for each, figures, scorings in zip(wanted, loaded, lacking, strict=True):
         where = np.flatnonzero(np.isin(each.runs.scorings, scorings))
-        newer = each.runs.scorings[where].tolist()
         for measure in each.measures:
-            read = [scores.get((each.disclosure.subset, measure, scoring), nothing) for scoring in newer]
+            own = ((each.disclosure.subset, measure, scoring) for scoring in each.runs.scorings[where].tolist())
+            read = [scores.get(key, nothing) for key in own]
             stored = figures[measure].stored
             stored[:, where] = np.array(read, dtype=float).reshape(-1, len(columns)).T[: len(stored)]

@@ -90,8 +90,8 @@ def settle_selection(session: Session) -> None:
     if notes["runs"]:
         runs = sa.select(Submission.evaluation_id, Submission.system_id).where(Submission.id.in_(notes["runs"]))
         systems.update((evaluation, system) for evaluation, system in session.execute(runs))
-    for evaluation, own in _grouped(systems):
-        _settle(session, evaluation, own)
+    for evaluation, own in _grouped(systems):  # in the sets whose boards go on
+        _renew(session, sa.and_(ScoringSet.evaluation_id == evaluation, ~HAS_CEASED), own)
     for evaluation, own in _grouped(notes["moved"]):
         _unite(session, evaluation, own)
     if notes["sets"]:
@@ -178,14 +178,6 @@ def _grouped(pairs: Iterable[tuple[int, int]]) -> list[tuple[int, set[int]]]:
     return [(first, {second for _, second in own}) for first, own in by_first]
 
 
-def _settle(session: Session, evaluation: int, systems: Iterable[int]) -> None:
-    """In the sets whose boards go on."""
-    live = sa.and_(ScoringSet.evaluation_id == evaluation, ~HAS_CEASED)
-    entered = Submission.evaluation_id == evaluation, Submission.system_id.in_(systems)
-    ids = session.scalars(sa.select(Submission.id).where(*entered)).all()
-    _renew(session, live, systems, Submission.id.in_(ids))
-
-
 def _settle_past(session: Session, set_id: int, submissions: Collection[int]) -> None:
     """On an old board that an import replayed, whose runs are scored afterwards: what stood when boards ceased to show
     it."""
@@ -197,20 +189,13 @@ def _settle_past(session: Session, set_id: int, submissions: Collection[int]) ->
     )
     at = scoring_set.shown_until or session.scalar(following) or datetime.now(UTC)
     systems = set(session.scalars(sa.select(Submission.system_id).where(Submission.id.in_(submissions))))
-    own = sa.and_(ScoringSet.id == set_id, HAS_CEASED)
-    _renew(session, own, systems, Submission.system_id.in_(systems), at)
+    _renew(session, sa.and_(ScoringSet.id == set_id, HAS_CEASED), systems, at)
 
 
-def _renew(
-    session: Session,
-    sets: sa.ColumnElement[bool],
-    systems: Iterable[int],
-    which: sa.ColumnElement[bool],
-    at: datetime | None = None,
-) -> None:
-    """What stands for these systems in these sets, of the runs by a condition."""
+def _renew(session: Session, sets: sa.ColumnElement[bool], systems: Iterable[int], at: datetime | None = None) -> None:
+    """What stands for these systems in these sets."""
     before = stored_selection(session, _of_sets(sets), Standing.system_id.in_(systems))
-    _keep(session, before, selection_by_rule(session, which, of_sets=sets, at=at))
+    _keep(session, before, selection_by_rule(session, Submission.system_id.in_(systems), of_sets=sets, at=at))
 
 
 def _unite(session: Session, evaluation: int, systems: Iterable[int]) -> None:
