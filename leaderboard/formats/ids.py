@@ -177,8 +177,7 @@ class Ids:
 Queries = NDArray[np.uint32]
 
 ROWS_AT_ONCE = 1 << 15
-MOST_BY_SLOT = 1 << 16  # rows: among more, most would share a slot with another one
-SLOT_BITS = 18  # few slots are shared by ROWS_AT_ONCE rows, and all stay in the processor's cache
+SLOT_BITS = 18  # all slots stay in the processor's cache
 SLOT_SHIFT = np.uint64(64 - SLOT_BITS)
 
 
@@ -201,25 +200,9 @@ def repeated_rows(query: Queries, document: Ids) -> tuple[Places, Places]:
 def _suspects(query: Queries, document: Ids, start: int, end: int) -> Places:
     """Rows from `start` to `end` whose query and hash some other of these rows has too."""
     pair = pair_keys(query[start:end], document.keys(start, end))
-    some = _not_alone(pair) if len(pair) <= MOST_BY_SLOT else slice(None)
-    pair = pair[some]
     ordered = np.sort(pair)
     again = ordered[1:][ordered[1:] == ordered[:-1]]
-    return np.arange(start, end)[some][np.isin(pair, again)] if len(again) else np.empty(0, np.int64)
-
-
-def _not_alone(pair: Keys) -> Places:
-    """Those that share their slot with another one: all equal ones, and a few more. Each row writes its number into its
-    slot; whoever finds another number there shares it with that row.
-    """
-    slot = slots(pair)
-    row = np.arange(len(pair), dtype=np.uint32)
-    owner = np.empty(1 << SLOT_BITS, np.uint32)  # what no row writes, none reads
-    owner[slot] = row
-    other = owner.take(slot)
-    shares = other != row
-    shares[other[shares]] = True
-    return np.flatnonzero(shares)
+    return np.arange(start, end)[np.isin(pair, again)] if len(again) else np.empty(0, np.int64)
 
 
 def _confirmed(rows: Places, query: Queries, document: Ids) -> tuple[Places, Places]:
