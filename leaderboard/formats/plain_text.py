@@ -104,8 +104,7 @@ class Limits:
     queries         different queries: more than any collection has
     members         files in an archive, one a query
     wrong           mistakes after which reading ends: enough to tell a slip from a file of another kind
-    problems        lines that are named of one kind of mistake
-    examples        lines that are listed of one kind, each with its values; where more lines have it they are summed up
+    problems        lines that are listed of one kind of mistake; where more lines have it they are summed up as well
     """
 
     expanded_bytes: int = 4096 * MIB
@@ -117,8 +116,7 @@ class Limits:
     queries: int = 1_000_000
     members: int = 20_000
     wrong: int = 10_000
-    problems: int = 50
-    examples: int = 5
+    problems: int = 10
 
 
 class ByteSource(Protocol):

@@ -3,8 +3,8 @@ from its first line what a file is that can't be read as what it should be.
 """
 
 import re
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import NamedTuple, NoReturn
 
 from leaderboard.errors import FileRejected, Problem
@@ -71,17 +71,6 @@ def not_utf8(error: UnicodeDecodeError) -> Wrong:
     return Wrong(f"byte {error.start + 1} is {kind}", kind)
 
 
-@dataclass(slots=True)
-class _Mistake:
-    """One kind of mistake: how often it was made; the file in an archive, the line and the message of the first ones;
-    and whether all messages are the same.
-    """
-
-    count: int = 0
-    first: list[tuple[int, int, str]] = field(default_factory=list)
-    same: bool = True
-
-
 class Problems:
     """Everything wrong with a file.
 
@@ -100,7 +89,8 @@ class Problems:
         self.lines = 0
         self.guess = ""
         self.part = WHOLE
-        self._mistakes: dict[str, _Mistake] = {}
+        self._counts = Counter[str]()  # by the kind of mistake
+        self._first = defaultdict[str, list[tuple[int, int, str]]](list)  # the archive's file, line and message of some
 
     def add(self, line: int, wrong: Wrong, part: Part | None = None) -> None:
         """Adds one problem; line 0 is the file as a whole."""
@@ -108,11 +98,9 @@ class Problems:
         message = plain_text.harmless(wrong.message, plain_text.LONGEST_MESSAGE) + (
             f" (in {plain_text.shown(part.name)})" if part.name else ""
         )
-        mistake = self._mistakes.setdefault(wrong.kind, _Mistake())
-        mistake.count += 1
-        if len(mistake.first) < self.limits.problems:
-            mistake.first.append((part.place, line, message))
-        mistake.same = mistake.same and message == mistake.first[0][2]
+        self._counts[wrong.kind] += 1
+        if len(self._first[wrong.kind]) < self.limits.problems:
+            self._first[wrong.kind].append((part.place, line, message))
 
     def add_lines(self, wrong_lines: Iterable[WrongLine], rows: int) -> None:
         """Adds the problems of lines among which so many rows were sound, and counts all of them."""
@@ -137,13 +125,12 @@ class Problems:
             wrong = say(row)
             self.add(line_of(row)[0], wrong, line_of(row)[1])
         if more := len(rows[self.limits.problems :]):
-            self._mistakes[wrong.kind].count += more
-            self._mistakes[wrong.kind].same = False
+            self._counts[wrong.kind] += more
 
     @property
     def count(self) -> int:
         """How many mistakes there are so far."""
-        return sum(mistake.count for mistake in self._mistakes.values())
+        return self._counts.total()
 
     def raise_if_hopeless(self) -> None:
         """Raises FileRejected when so much is wrong that reading on would tell nobody more."""
@@ -153,24 +140,19 @@ class Problems:
 
     def raise_if_any(self) -> None:
         """Raises FileRejected when anything was added: what many lines have in common, then single lines in order."""
-        if not self._mistakes:
+        if not self.count:
             return
         sums: list[Problem] = []
         listed: list[tuple[int, int, str, int]] = []
-        for kind, mistake in sorted(self._mistakes.items(), key=lambda item: -item[1].count):
-            first = sorted(mistake.first, key=lambda item: item[:2])
-            on_most_lines = 2 * mistake.count > self.lines > 0
+        for kind, count in self._counts.most_common():
+            first = self._first[kind]
+            on_most_lines = 2 * count > self.lines > 0
             guess = f"; it looks like {self.guess}" if self.guess and on_most_lines and not sums else ""
-            many = mistake.count > self.limits.examples
-            if many or guess:
-                _, line, message = first[0]
-                what = f"{mistake.count:,} of {self.lines:,} lines" if line else f"{mistake.count:,} files"
-                lines = [str(line) for part, line, _ in first if line and not part]
-                where = f" (lines {', '.join(lines)})" if len(lines) == mistake.count and not on_most_lines else ""
-                what = f"{what}: {message if mistake.same else kind}{where}{guess}"
-                sums.append(Problem(None, what, mistake.count))
-            examples = first[: self.limits.examples] if many else first
-            listed += [(*example, 0 if many or guess else 1) for example in examples]
+            is_summed_up = count > self.limits.problems or guess != ""
+            if is_summed_up:
+                what = f"{count:,} of {self.lines:,} lines" if first[0][1] else f"{count:,} files"
+                sums.append(Problem(None, f"{what}: {kind}{guess}", count))
+            listed += [(*example, 0 if is_summed_up else 1) for example in first]
         listed.sort(key=lambda item: item[:2])
         single = [Problem(line or None, message, stands_for) for _, line, message, stands_for in listed]
         raise FileRejected([*sums, *single][:MOST_TOLD], self.count, self.name)
@@ -224,8 +206,6 @@ def guess_content(head: bytes, expected: str) -> str:
     """
     if b"\0" in head:
         return "binary data, not text"
-    if b"\r" in head and b"\n" not in head:
-        return "text whose lines end with CR alone; save it with the line ends LF or CR LF"
     lines = (line.strip() for line in head.decode(errors="replace").splitlines())
     first = next((line for line in lines if line and not line.startswith("#")), "")
     fields = first.split()

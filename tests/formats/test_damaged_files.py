@@ -11,7 +11,7 @@ from leaderboard.errors import FileRejected
 from leaderboard.formats import Limits, read_run
 
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
-LIMITS = Limits(id_bytes=6, problems=1000, examples=50)
+LIMITS = Limits(id_bytes=6, problems=50)
 
 Row = tuple[str, str, float]
 
