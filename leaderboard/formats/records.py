@@ -1,7 +1,6 @@
 """CSV and JSON lines: columns by name."""
 
 import csv
-import json
 from array import array
 from collections.abc import Iterator, Sequence
 from operator import attrgetter
@@ -9,10 +8,9 @@ from typing import Any
 
 from leaderboard.formats.plain_text import CappedReader, cut, shown
 from leaderboard.formats.problems import BATCH_BYTES, Problems, Wrong, decoded, numbered_lines, wrong_width
-from leaderboard.formats.tables import Column, Schema, Table, checked_table, our_name
+from leaderboard.formats.tables import Schema, Table, checked_table, our_name
 
 Names = Sequence[str]
-MOST_ODD = 50_000  # objects that are not like the first: reading one takes as long as five others
 
 
 def starts_csv(head: bytes) -> bool:
@@ -82,7 +80,7 @@ def _table_of_records(
 
 
 def _csv_records(text: CappedReader, problems: Problems, size: int) -> Iterator[tuple[int, list[str]]]:
-    """The records that hold something, each with its first line, up to a quote that is not closed."""
+    """The records that hold something, each with its first line, up to one that is no CSV."""
     reader = csv.reader((line for _, line in numbered_lines(text, problems, size)), strict=True)
     while True:
         first = reader.line_num + 1
@@ -91,14 +89,10 @@ def _csv_records(text: CappedReader, problems: Problems, size: int) -> Iterator[
         except StopIteration:
             return
         except csv.Error as error:
-            is_open = reader.line_num > first
-            unclosed = "a quote opened on this line is not closed; reading ended here"
-            problems.add_unread(first, Wrong(f"is no CSV: {unclosed if is_open else error}"))
-            if is_open:
-                return
-        else:
-            if record:
-                yield first, record
+            problems.add_unread(first, Wrong(f"is no CSV: {error}; reading ended here"))
+            return
+        if record:
+            yield first, record
 
 
 def read_json(
@@ -134,9 +128,9 @@ class _JsonReader:
     def __init__(self, schemas: Sequence[Schema], problems: Problems) -> None:
         self.schema: Schema | None = None
         self.decoder: Any = None
+        self._own: Any = None  # of objects whose members have our names
         self._schemas = schemas
         self._problems = problems
-        self._odd = 0  # objects so far
 
     def read(self, number: int, line: str) -> Any:
         """The object on a line; None for a blank line, and where it is a problem."""
@@ -157,36 +151,22 @@ class _JsonReader:
         """An object unlike the first as one like it. Nothing of another kind is made to fit."""
         import msgspec  # loads a library, which most files can do without
 
-        members = json_object(line, DECODER)
-        self._odd += 1
-        if self._odd > MOST_ODD:
-            unlike = f"has more than {MOST_ODD:,} objects unlike the first; give every line the same members"
-            raise self._problems.rejection(unlike, number)
+        members = [*json_object(line, msgspec.Raw).items()]
         names = [our_name(name) for name, _ in members]
         self.schema = self.schema or _schema(number, names, self._schemas, self._problems)
-        ours = [
-            (column, *members[place])
-            for place, (_, column) in zip(_places(names, self.schema), self.schema.read, strict=True)
-        ]
+        ours = {names[place]: members[place] for place in _places(names, self.schema)}
         if self.decoder is None:
             kinds: dict[str | None, Any] = {"id": str, "decision": bool | str}
-            fields = [(column.name, kinds.get(column.kind, msgspec.Raw)) for column, _, _ in ours]
-            called = {column.name: name for column, name, _ in ours}
-            self.decoder = msgspec.json.Decoder(msgspec.defstruct("Record", fields, rename=called, gc=False))
-        return self.decoder.type(*(_odd_value(column, value) for column, _, value in ours))
-
-
-def _odd_value(column: Column, value: Any) -> Any:
-    is_text = isinstance(value, str) and not isinstance(value, _Number)
-    if (is_text and column.kind in ("id", "decision")) or (isinstance(value, bool) and column.kind == "decision"):
-        return value
-    try:
-        written = value if isinstance(value, _Number) else json.dumps(value, ensure_ascii=False)
-    except RecursionError:
-        written = "of many values in one another"
-    if column.kind == "id":
-        raise Wrong.value(f"{column.name} id", written, "is no text; put it in quotes")
-    return written if column.kind == "decision" else written.encode(errors="replace")
+            fields = [(column.name, kinds.get(column.kind, msgspec.Raw)) for _, column in self.schema.read]
+            called = {name: theirs for name, (theirs, _) in ours.items()}
+            self.decoder, self._own = (
+                msgspec.json.Decoder(msgspec.defstruct("Record", fields, rename=rename, gc=False))
+                for rename in (called, None)
+            )
+        try:
+            return self._own.decode(msgspec.json.encode({name: value for name, (_, value) in ours.items()}))
+        except msgspec.ValidationError as error:
+            raise Wrong(str(error)) from None
 
 
 def _table_of_objects(schema: Schema, problems: Problems, numbers: Sequence[int], records: Sequence[Any]) -> Table:
@@ -201,27 +181,15 @@ def _table_of_objects(schema: Schema, problems: Problems, numbers: Sequence[int]
     return checked_table(schema, problems.limits, numbers, texts)
 
 
-class _Number(str):
-    """A number of JSON as it is written: the checks of single values read it, and it may be of any length."""
-
-    __slots__ = ()
-
-
-DECODER = json.JSONDecoder(parse_int=_Number, parse_float=_Number, parse_constant=_Number, object_pairs_hook=tuple)
-
-
-def json_object(line: str, decoder: json.JSONDecoder | None = None) -> Any:
-    """The object on a line, as the decoder makes one. Raises Wrong for what is none.
+def json_object(line: str, kind: Any = Any) -> dict[str, Any]:
+    """The members of the object on a line, of one kind of msgspec's. Raises Wrong for what is no object.
 
     >>> json_object('{"id": "q1"}')
     {'id': 'q1'}
     """
+    import msgspec  # as above
+
     try:
-        value = decoder.decode(line) if decoder else json.loads(line)
+        return msgspec.json.decode(line, type=dict[str, kind])
     except (ValueError, RecursionError) as error:
-        odd = "it is nested too deeply, or holds a number that is too long"
-        reason = error.msg if isinstance(error, json.JSONDecodeError) else odd
-        raise Wrong(f"is no JSON: {reason}", "is no JSON") from None
-    if not isinstance(value, dict if decoder is None else tuple):
-        raise Wrong(f"expected an object, found {shown(line.strip())}", "expected an object")
-    return value
+        raise Wrong(f"is no JSON object: {error}", "is no JSON object") from None
