@@ -32,7 +32,8 @@ NUMBER = re.compile(r"<docno\s*>([^<]*)", re.IGNORECASE)
 DOCID = re.compile(r"<docid\s*>([^<]*)", re.IGNORECASE)
 ATTRIBUTE = re.compile(r"<doc\s[^>]*?\bid\s*=\s*[\"']?([^\s\"'>]*)", re.IGNORECASE)
 NO_TEXT = re.compile(
-    r"<(docno|docid|docoldno|fileid|dochdr|script|style)\b[^>]*>.*?</\1\s*>|<!--.*?-->", re.IGNORECASE | re.DOTALL
+    r"<(docno|docid|docoldno|fileid|dochdr|script|style)\b[^>]*>.*?</\1\s*>|<docno\s*>[^<]*|<!--.*?-->",
+    re.IGNORECASE | re.DOTALL,
 )
 TAG = re.compile(r"</?[a-z!?][^<>]*>", re.IGNORECASE)  # a lone < is one
 
@@ -111,9 +112,7 @@ def read_documents(
             try:
                 document = parse(content, line)
             except UnicodeDecodeError as error:
-                lines_before = content.count(b"\n", 0, error.start)
-                error.start -= content.rfind(b"\n", 0, error.start) + 1  # from the start of the line
-                problems.add_unread(line + lines_before, not_utf8(error))
+                problems.add_unread(line, not_utf8(error))
             except Wrong as wrong:
                 problems.add_unread(line, wrong)
             else:
@@ -133,28 +132,15 @@ def _reader(head: bytes, file: DocumentFile) -> Reader:
     start = head.lstrip()
     if start.startswith(b"<") and BYTE_START.search(head):
         return _sgml_pieces, _of_sgml
-    if file.id:
-        return (_lines, _of_record) if _is_record(start) else (_whole, partial(_of_text, file.id))
     if start.startswith(b"{"):
         return _lines, _of_record
+    if file.id:
+        return _whole, partial(_of_text, file.id)
     if start.startswith(b"["):
         raise rejection(file.name, "is one JSON array; write one JSON object a line")
     if start.startswith(b"<"):
         raise rejection(file.name, "begins with a tag and has no <DOC>; expected TREC's SGML, JSON lines or TSV")
     return _rows, _of_row
-
-
-def _is_record(start: bytes) -> bool:
-    """Whether a file in a folder begins with a document in JSON: with an object that has an id."""
-    if not start.startswith(b"{"):
-        return False
-    line, _, rest = start.partition(b"\n")
-    if len(start) >= HEAD_BYTES and not rest:
-        return True
-    try:
-        return any(name.lower() in ID_NAMES for name in json_object(line.decode(errors="replace")))
-    except Wrong:
-        return False
 
 
 class _Recoded:
@@ -266,7 +252,5 @@ def _of_sgml(piece: bytes, line: int) -> Document:
     located = next((match for pattern in (NUMBER, DOCID, ATTRIBUTE) if (match := pattern.search(content))), None)
     if located is None:
         raise Wrong("this <DOC> has no <DOCNO>")
-    body = START.sub("", content, count=1)
-    if located.re is NUMBER and not re.search(r"</docno\s*>", body, re.IGNORECASE):
-        body = NUMBER.sub("", body, count=1)
-    return Document(_id(unescape(located[1])), unescape(TAG.sub(" ", NO_TEXT.sub(" ", body))), line)
+    body = NO_TEXT.sub(" ", START.sub("", content, count=1))
+    return Document(_id(unescape(located[1])), unescape(TAG.sub(" ", body)), line)

@@ -6,7 +6,6 @@ Stop words are those of the package stopwords, stems those of Snowball (PyStemme
 import re
 import unicodedata
 from collections.abc import Mapping
-from difflib import get_close_matches
 from functools import cache
 from itertools import pairwise
 
@@ -61,10 +60,8 @@ def language_of(name: str) -> str:
     named = {theirs: ours for ours, theirs in OF_STOP_WORDS.items()}.get(named, named)
     if named == NO_LANGUAGE or named in languages():
         return named
-    near = get_close_matches(wanted, languages(), 1)
-    meant = f"did you mean {near[0]}? " if near else ""
     known = f"`none` takes words as they are, and there are {', '.join(languages())}"
-    raise BadInput(f"no language is called {name!r}; {meant}{known}")
+    raise BadInput(f"no language is called {name!r}; {known}")
 
 
 class _Separators(dict[int, int | str | None]):

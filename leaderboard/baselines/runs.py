@@ -15,6 +15,7 @@ from leaderboard.errors import BadInput
 from leaderboard.formats import Ids, QueryRow, Run, Texts
 from leaderboard.formats.plain_text import shown
 from leaderboard.metrics import Floats, Ints, Setting, sweep
+from leaderboard.numbers import first_of
 from leaderboard.scoring import JudgedQueries, RankedLines, join, ranked_lines
 
 
@@ -181,7 +182,7 @@ def require_other_queries(run: Sequence[QueryRow], tuning: Sequence[QueryRow]) -
     ids, texts = {row.id for row in run}, {_key(row.text) for row in run}
     same = [row.id for row in tuning if row.id in ids or _key(row.text) in texts]
     if same:
-        some = ", ".join(map(shown, same[:5])) + (", …" if len(same) > 5 else "")
+        some = first_of([*map(shown, same)], 5)
         raise BadInput(
             f"{len(same):,} of the queries to tune the threshold on are queries of the run, by id or by text ({some}): "
             "θ would be tuned on what it is then judged by, which MQWV shows anyway. Leave them out; where two sets of "
