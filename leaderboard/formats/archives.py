@@ -27,7 +27,7 @@ ARCHIVE_START = TAR_MAGIC_AT + len(TAR_MAGIC)  # bytes that tell a tar archive
 LONGEST_HEADER = 1 << 16  # bytes of one entry's extended header: tarfile reads it whole
 MOST_GLOBAL = 16  # records of global headers; tarfile copies them for every later entry. `git archive` writes one
 ENCRYPTED = 0x1
-EXTRAS = "__MACOSX/"
+EXTRA, EXTRAS = "._", "__MACOSX/"  # of macOS: a file in a tar archive, a folder in a zip archive
 ERRORS = (*plain_text.DAMAGED, EOFError)  # all that tarfile and zipfile raise for what is damaged or hostile
 
 
@@ -128,7 +128,8 @@ class _SmallEntry(tarfile.TarInfo):
 def tar_files(
     text: plain_text.CappedReader, limits: plain_text.Limits, name: str
 ) -> Iterator[tuple[int, str, IO[bytes]]]:
-    """The plain files of a tar archive, one after the other: the entry's number, its name and its bytes.
+    """The plain files of a tar archive, one after the other, without what macOS adds: the entry's number, its name and
+    its bytes.
 
     Raises FileRejected for what no honest archive holds, and one of ERRORS for a damaged one.
     """
@@ -149,11 +150,8 @@ def tar_files(
                 raise plain_text.rejection(
                     name, f"holds {plain_text.shown(entry.name)}, a link or another thing that is no plain file"
                 )
-            if path.name.startswith("._"):
-                extra = "an extra of macOS; set COPYFILE_DISABLE=1 and make it again"
-                raise plain_text.rejection(name, f"holds {plain_text.shown(entry.name)}, {extra}")
             file = archive.extractfile(entry)
-            if file is not None:
+            if file is not None and not path.name.startswith(EXTRA):
                 yield number, entry.name, file
         _require_end(archive)
 
@@ -247,7 +245,7 @@ def _of_zip(path: Path, limits: plain_text.Limits, name: str) -> Iterator[Member
 
 PREFIX = "q-"
 ENDINGS = frozenset({".tsv", ".txt"})
-HEADER_WORDS = frozenset({"doc", "docid", "doc_id", "docno", "document", "document_id", "decision", "score", "y/n"})
+HEADER_WORDS = ("doc", "docid", "doc_id", "docno", "document", "document_id")  # the first of them
 
 
 def read_archive(text: plain_text.CappedReader, schemas: Sequence[Schema], problems: Problems) -> Iterator[Table]:
@@ -287,8 +285,7 @@ def _is_new(query: str, files: dict[str, str], problems: Problems) -> bool:
     try:
         identifier("query", query, problems.limits.id_bytes)
     except Wrong as wrong:
-        words = "files are called after their query"
-        problems.add(0, Wrong(f"{words}: {wrong.message}", f"{words}: {wrong.kind}"))
+        problems.add(0, wrong)
         return False
     if query in files:
         problems.add(0, Wrong.value("query", query, "has a file already", f", {plain_text.shown(files[query])}"))
@@ -324,7 +321,5 @@ def _pieces(text: plain_text.CappedReader, problems: Problems) -> Iterator[plain
 def _is_header(piece: plain_text.Piece, query: str) -> bool:
     """Whether the first line names the query or the columns; a row whose document is called as the query is none."""
     words = piece.first_line().decode(errors="replace").lower().split()
-    if not words or HEADER_WORDS.issuperset(words):
-        return bool(words)
-    is_row = is_number(words[-1]) and (len(words) == 2 or (len(words) == 3 and words[1] in ("y", "n")))
-    return words[0] in (query.lower(), PREFIX + query.lower()) and not is_row
+    names = (query.lower(), PREFIX + query.lower(), *HEADER_WORDS)
+    return bool(words) and words[0] in names and (len(words) == 1 or not is_number(words[-1]))

@@ -13,13 +13,10 @@ from typing import Any
 from xml.parsers import expat
 
 from leaderboard.formats import plain_text
-from leaderboard.formats.archives import is_archive
 from leaderboard.formats.problems import HEAD_BYTES, Problems, Wrong, guess_content, numbered_lines, wrong_width
 from leaderboard.formats.records import json_object
-from leaderboard.formats.rows import READERS
 from leaderboard.formats.tables import control_character, identifier, our_name
 from leaderboard.frozen import frozen
-from leaderboard.numbers import is_number
 
 TOPICS = ("topic", "top", "query")  # elements that are one topic each
 IDS = ("number", "num", "id", "qid", "identifier", "query_id", "queryid")
@@ -131,11 +128,8 @@ def read_xml(text: plain_text.CappedReader, problems: Problems) -> Iterator[Reco
         piece = text.read(PIECE)
         try:
             parser.Parse(piece, not piece)
-        except expat.ExpatError as error:
-            reason = expat.ErrorString(error.code)
-            raise problems.rejection(f"is no well-formed XML ({reason}); {HINT}", error.lineno) from None
-        except (LookupError, ValueError):
-            raise problems.rejection("declares an encoding that is not read; save it as UTF-8", 1) from None
+        except (expat.ExpatError, LookupError, ValueError) as error:  # the last two are about its encoding
+            raise problems.rejection(f"is no well-formed XML ({error}); {HINT}", parser.CurrentLineNumber) from None
         fed += len(piece)
         if piece and fed - parser.CurrentByteIndex > STALLED:
             raise problems.rejection(f"a tag longer than {STALLED:,} bytes", parser.CurrentLineNumber)
@@ -233,8 +227,7 @@ def read_queries(
 
     TREC's topics, as SGML with `<top>` and fields that need not be closed, or as XML: `formats/queries.py`.
 
-    Raises FileRejected with every problem's line, and for a file whose texts are all numbers or Y or N: a run's list
-    for one query.
+    Raises FileRejected with every problem's line.
 
     >>> import io
     >>> read_queries(io.BytesIO(b"q1\\tharbour fees\\tlaw,port\\n"))
@@ -247,8 +240,6 @@ def read_queries(
     rows: list[QueryRow] = []
     with plain_text.open_plain(source, problems.limits, problems.name) as text:
         head = text.peek(HEAD_BYTES)
-        if is_archive(head):
-            raise problems.rejection(READERS["archive"].refusal)
         for record in _records(text, head, problems):
             try:
                 row = _checked(record, problems.limits)
@@ -264,9 +255,6 @@ def read_queries(
     problems.raise_if_any()
     if not rows:
         problems.raise_empty()
-    if all(row.text in ("Y", "N") or is_number(row.text) for row in rows) and len(rows) > 1:
-        words = "looks like a run's list for one query (document TAB score): no query has a text of words"
-        raise problems.rejection(words)
     return tuple(rows)
 
 
@@ -331,8 +319,6 @@ def _checked(record: Record, limits: plain_text.Limits) -> QueryRow:
     if not number:
         raise Wrong("the topic has no number or id")
     query = identifier("query", number, limits.id_bytes)
-    if query in (".", ".."):
-        raise Wrong.value("query id", query, "can't stand in the address of a page")
     words_of, text = record.first(TEXTS)
     others = (_joined(value) for name, value in record.fields.items() if name not in ("", *IDS, *TAGS, *TOLD))
     text = text or _joined(record.fields.get("", "")) or "; ".join(filter(None, others))
@@ -351,7 +337,7 @@ def _checked(record: Record, limits: plain_text.Limits) -> QueryRow:
 def _tag(tag: str) -> str:
     """Tags are listed with blanks between them: none may hold one."""
     if len(tag.split()) != 1:
-        raise Wrong.value("tag", tag, "holds a blank", f"; write {plain_text.shown('-'.join(tag.split()))!r}")
+        raise Wrong.value("tag", tag, "holds a blank")
     if len(tag) > LONGEST_TAG:
         raise Wrong.value("tag", tag, f"is longer than {LONGEST_TAG} characters")
     _require_seen("tag", tag)

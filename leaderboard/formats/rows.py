@@ -31,17 +31,15 @@ class Reader:
     recognises  whether a file that starts with these bytes has this format
     read        gives all rows of a text in this format, table by table, with what is wrong with others; of the schemas
                 it takes the one that fits the first row
-    refusal     what is said where this kind of file may not have the format; "": it is then read as columns
     """
 
     recognises: Callable[[bytes], bool]
     read: Callable[[plain_text.CappedReader, Sequence[Schema], Problems], Iterator[Table]]
-    refusal: str = ""
 
 
 # In the order in which they are tried.
 READERS: Mapping[FileFormat, Reader] = {
-    "archive": Reader(is_archive, read_archive, "is an archive; give the file itself, plain or gzipped"),
+    "archive": Reader(is_archive, read_archive),
     "json": Reader(starts_json, read_json),
     "csv": Reader(starts_csv, read_csv),
     "columns": Reader(lambda _: True, read_columns),
@@ -269,15 +267,11 @@ def read_rows(
         head = text.peek(HEAD_BYTES)
         if head.startswith(COMMENT):
             rows.said = header_metadata(text.peek(HEADER_BYTES))
-        file_format, reader = next(
-            (file_format, reader)
-            for file_format, reader in READERS.items()
-            if reader.recognises(head) and (file_format in schemas or reader.refusal)
-        )
-        if file_format not in schemas:
-            raise problems.rejection(reader.refusal)
+        if "archive" not in schemas and is_archive(head):
+            raise problems.rejection("is an archive; give the file itself, plain or gzipped")
+        file_format = next(name for name in READERS if name in schemas and READERS[name].recognises(head))
         if file_format == "columns":
             problems.guess = guess_content(head, expected)
-        for table in reader.read(text, schemas[file_format], problems):
+        for table in READERS[file_format].read(text, schemas[file_format], problems):
             rows.add(table)
     return rows

@@ -16,8 +16,9 @@ from leaderboard.formats.ids import WORD, Texts, byte_strings
 from leaderboard.formats.plain_text import Limits, shown
 from leaderboard.formats.problems import WHOLE, Part, Wrong, WrongLine
 from leaderboard.frozen import frozen
-from leaderboard.numbers import GRADE_LIMIT, is_whole, read_number, read_whole
+from leaderboard.numbers import GRADE_LIMIT, is_whole, read_number
 
+LONGEST_GRADE = 18  # characters: Python reads no number of any length
 NUMBER_SIGNS = re.compile(r"[0-9.eE+-]*")
 # What turns the order of writing around, or takes no room: two ids that differ in nothing else look alike on a page.
 UNSEEN = re.compile(r"[\u061c\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]")
@@ -81,13 +82,9 @@ def read_grade(text: str) -> int:
     """The grade that a field holds. Raises Wrong for what is no integer or beyond ±GRADE_LIMIT."""
     if not is_whole(text):
         raise Wrong.value("grade", text, "is no integer")
-    try:
-        value = read_whole(text)
-    except ValueError:  # it has too many digits to be read
-        value = GRADE_LIMIT + 1
-    if abs(value) > GRADE_LIMIT:
+    if len(text) > LONGEST_GRADE or abs(int(text)) > GRADE_LIMIT:
         raise Wrong.value("grade", text, f"is beyond ±{GRADE_LIMIT:,}, the largest allowed")
-    return value
+    return int(text)
 
 
 def read_decision(text: str) -> bool:
