@@ -27,7 +27,7 @@ def test_judgments_with_wrong_grades_are_named_with_the_line_whatever_they_are(t
     why = "correct it, since nothing comes in before"
     assert [note for note in draft.notes if "qrels" in note or "README" in note] == [
         "1 file not recognised as anything: README",
-        f"all/qrels.txt: 20 of 20 lines: grade 1.0 is no integer: {why}",
+        f"all/qrels.txt: 20 of 20 lines: the grade is no integer: {why}",
         f"few/qrels.txt: line 8: grade x is no integer: {why}",
         f"words/qrels.txt: line 2: grade relevant is no integer: {why}",
     ]

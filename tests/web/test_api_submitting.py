@@ -139,7 +139,7 @@ def test_a_run_that_is_most_likely_a_slip_is_taken_with_a_yes_only_and_nothing_o
     ("content", "says"),
     [
         ("%PDF-1.7 nonsense", "is a PDF document"),
-        ("query,document,score\n" + "q1,d1,1\n" * 9, "8 of 9 lines: document d1 is listed twice for query q1"),
+        ("query,document,score\n" + "q1,d1,1\n" * 9, "line 3: document d1 is listed twice for query q1"),
     ],
 )
 def test_a_file_that_would_be_rejected_is_refused_with_its_problems_and_not_kept(

@@ -36,7 +36,7 @@ def test_a_file_that_breaks_a_rule_is_rejected_with_its_lines_and_one_that_was_s
     tag = "run tag a-run has not the form that is asked for here: [0-9]+"
     assert {(problem.line, problem.message) for problem in caught.value.problems} == {
         *((line, tag) for line in (1, 2, 3)),
-        (2, "query q1 has more than 1 documents, the most allowed here"),
+        (1, "query q1 has more than 1 documents, the most allowed here"),
         (3, "document d3 is not of this collection"),
     }
     with world.database.write() as session:
