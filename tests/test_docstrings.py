@@ -54,7 +54,7 @@ def test_every_public_function_says_what_it_does() -> None:
 @pytest.mark.parametrize("room", WITH_EXAMPLES)
 def test_every_public_function_that_other_programs_may_call_shows_an_example(room: str) -> None:
     package = importlib.import_module(f"leaderboard.{room}")
-    others = _imported([path for path in PATHS if path.parent.name != room and room not in path.parts])
+    others = _imported([path for path in PATHS if room not in path.relative_to(REPOSITORY).parts])
     functions = dict(inspect.getmembers(package, inspect.isfunction))
     used = {name: function for name, function in functions.items() if (f"leaderboard.{room}", name) in others}
     assert used
