@@ -193,8 +193,8 @@ def organised_judgments(campaign: str, evaluation: str) -> OrganisedJudgments:
 
 @post(f"{JUDGMENTS}/preview", Scope.ORGANISE, form=JudgmentForm)
 def preview_judgments(campaign: str, evaluation: str) -> reads.JudgmentChanges:
-    """What judgments would change; nothing is taken in. Where sending the same to `judgments` would be refused,
-    `would_be_refused` is true and `problems` says every reason.
+    """What judgments would change; nothing is taken in. `problems` says why the same would be refused (that a measure
+    needs more than the evaluation has is told when they are sent).
     """
     files, words = _sent()
     with reading() as session:

@@ -41,7 +41,7 @@ from leaderboard.numbers import counted, first_of
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.rules import UNFINISHED, SetState, State
 from leaderboard.worker.models import Scoring, ScoringSet
-from leaderboard.worker.reads import Judged, current_set, newest_revision, settings_if
+from leaderboard.worker.reads import current_set, newest_revision
 
 # What a revision is made of: its tables, and what each says beside the query.
 COLUMNS: Mapping[type[Any], tuple[Any, ...]] = {
@@ -279,7 +279,7 @@ class JudgmentChanges:
     judgments  in the file; repeated: lines left out because they say again what an earlier one says
     grades     (grade, how many judgments have it), the lowest grade first
     queries    those that it judges, in the order of the file
-    problems   why these judgments would be refused, every reason in words; none where they would be taken in
+    problems   why these judgments would be refused, in words, but for what measures need
     doubts     what speaks for a mistake and is taken in all the same, in words
     unknown    queries that the evaluation lacks: none of the file is taken in then
     unjudged   queries of the evaluation that it says nothing about
@@ -365,12 +365,6 @@ def judgment_changes(
     "": the official source's.
     """
     source, judged = source or evaluation.official_source, files.judgments
-    problems = [error.message for error in refusals(session, evaluation, files, source)]
-    try:  # measures that need what is lacking, and a query whose relevant documents are the whole collection
-        known, of_subtopics = files.known is not None, files.subtopics is not None
-        settings_if(session, evaluation, Judged.of_files(source, judged, known=known, subtopics=of_subtopics))
-    except InvalidFields as error:
-        problems.append(error.message)
     subtopics, doubts = files.subtopics, tuple[str, ...]()
     lines = len(subtopics) + subtopics.repeated if subtopics else 0
     if subtopics and lines > 1 and len(subtopics.subtopics) == 1:
@@ -388,7 +382,7 @@ def judgment_changes(
     return JudgmentChanges(
         source=source,
         official=source == evaluation.official_source,
-        problems=tuple(problems),
+        problems=tuple(error.message for error in refusals(session, evaluation, files, source)),
         doubts=doubts,
         against=newest.number if newest else None,
         judgments=len(judged),

@@ -3,9 +3,8 @@
 What a scoring set goes by: the settings of an evaluation by a revision of judgments, as they are or once were.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
-import numpy as np
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
@@ -15,8 +14,6 @@ from leaderboard.db import exists, read_so_far
 from leaderboard.errors import InvalidFields, NotFound
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules import OF_CAMPAIGN, OF_EVALUATION, ScoringSettings, Split
-from leaderboard.formats import Judgments
-from leaderboard.frozen import frozen
 from leaderboard.judgments.models import Judgment, JudgmentRevision, KnownDocument, Query, SubtopicJudgment
 from leaderboard.metrics.families.detection import measures_beside
 from leaderboard.metrics.measure import NEEDED
@@ -85,65 +82,20 @@ def current_sets(session: Session, evaluation_ids: Iterable[int]) -> dict[int, S
     return {key: number for key in wanted if (number := known[key]) is not None}
 
 
-@frozen
-class Judged:
-    """What settings depend on of judgments, in a revision or in files that are to be one.
-
-    known, subtopics  whether they come with known documents, and with judgments of subtopics
-    with_at_least     (a number of documents, a grade) -> a query with as many judged from this grade on, whatever their
-                      grade for None; None where there is no such query
-    """
-
-    source: str
-    highest_grade: int
-    known: bool
-    subtopics: bool
-    with_at_least: Callable[[int, int | None], str | None]
-
-    @classmethod
-    def of_files(cls, source: str, judgments: Judgments, *, known: bool, subtopics: bool) -> "Judged":
-        """Of judgments that are in no revision yet."""
-
-        def with_at_least(documents: int, grade: int | None) -> str | None:
-            counted = judgments.query if grade is None else judgments.query[judgments.grade >= grade]
-            queries = np.flatnonzero(np.bincount(counted, minlength=len(judgments.queries)) >= documents)
-            return judgments.queries[int(queries[0])] if queries.size else None
-
-        return cls(source, int(judgments.grade.max(initial=0)), known, subtopics, with_at_least)
-
-
 def settings_by(session: Session, evaluation: Evaluation, revision: JudgmentRevision) -> ScoringSettings:
     """The settings of the evaluation as it is now, by this revision.
 
     Raises InvalidFields when a shown measure needs what the evaluation does not have.
     """
-
-    def with_at_least(documents: int, grade: int | None) -> str | None:
-        return session.scalar(
-            sa.select(Query.external_id)
-            .join(Judgment, Judgment.query_id == Query.id)
-            .where(Judgment.revision_id == revision.id, *([] if grade is None else [Judgment.grade >= grade]))
-            .group_by(Query.id, Query.external_id)
-            .having(sa.func.count() >= documents)
-            .limit(1)
-        )
-
     tables = KnownDocument, SubtopicJudgment
     known, subtopics = (exists(session, table.revision_id == revision.id) for table in tables)
-    return settings_if(
-        session, evaluation, Judged(revision.source, revision.highest_grade, known, subtopics, with_at_least)
-    )
-
-
-def settings_if(session: Session, evaluation: Evaluation, judged: Judged) -> ScoringSettings:
-    """The same, and raised alike, by judgments that may be in no revision yet."""
     campaign = session.get_one(Campaign, evaluation.campaign_id)
     queries = session.scalars(sa.select(Query).where(Query.evaluation_id == evaluation.id)).all()
     shown = (metrics.parse(name) for name in (campaign.primary_measure, *campaign.measures))
     measures = list(dict.fromkeys(measure.at_relevance(evaluation.relevance_level) for measure in shown))
-    if judged.source != evaluation.official_source:
+    if revision.source != evaluation.official_source:
         # What a second source does not judge keeps no setting of the campaign from changing.
-        lacks = {need for need in ("known", "subtopics") if not getattr(judged, need)}
+        lacks = {need for need, there in (("known", known), ("subtopics", subtopics)) if not there}
         measures = [measure for measure in measures if not lacks & set(measure.needs)] or measures
     others = [other for measure in measures for other in measures_beside(measure, campaign.no_relevant.value)]
     settings = ScoringSettings(
@@ -152,17 +104,19 @@ def settings_if(session: Session, evaluation: Evaluation, judged: Judged) -> Sco
         queries=len(queries),
         excluded=tuple(sorted(query.external_id for query in queries if query.excluded_at is not None)),
         hidden=tuple(sorted(query.external_id for query in queries if query.split is Split.HIDDEN)),
-        highest_grade=judged.highest_grade,
-        known=judged.known,
-        subtopics=judged.subtopics,
+        highest_grade=revision.highest_grade,
+        known=known,
+        subtopics=subtopics,
         measures=tuple(map(str, measures)),
         kept=tuple(str(measure) for measure in others if measure not in measures),
     )
-    _require_needs(judged, settings, measures)
+    _require_needs(session, revision, settings, measures)
     return settings
 
 
-def _require_needs(judged: Judged, settings: ScoringSettings, measures: Sequence[metrics.Measure]) -> None:
+def _require_needs(
+    session: Session, revision: JudgmentRevision, settings: ScoringSettings, measures: Sequence[metrics.Measure]
+) -> None:
     fields: dict[str, list[str]] = {}
     for measure in measures:
         for need in settings.lacks(measure):
@@ -171,11 +125,25 @@ def _require_needs(judged: Judged, settings: ScoringSettings, measures: Sequence
             fields.setdefault("measures", []).append(problem)
     if settings.documents is not None:
         lowest = min(measure.arguments.get("rel", settings.relevance_level) for measure in measures)
-        for documents, grade, words in (
-            (settings.documents, lowest, "as many relevant documents as the collection has, so P_fa is undefined"),
-            (settings.documents + 1, None, "more judged documents than the collection has documents"),
+        by_query = (
+            sa.select(Query.external_id)
+            .join(Judgment, Judgment.query_id == Query.id)
+            .where(Judgment.revision_id == revision.id)
+            .group_by(Query.id, Query.external_id)
+            .limit(1)
+        )
+        relevant, documents = by_query.where(Judgment.grade >= lowest), sa.func.count()
+        for found, words in (
+            (
+                relevant.having(documents >= settings.documents),
+                "as many relevant documents as the collection has, so P_fa is undefined",
+            ),
+            (
+                by_query.having(documents > settings.documents),
+                "more judged documents than the collection has documents",
+            ),
         ):
-            if (query := judged.with_at_least(documents, grade)) is not None:
+            if (query := session.scalar(found)) is not None:
                 fields.setdefault("documents", []).append(f"query {query} has {words}")
     if fields:
         raise InvalidFields(fields)
