@@ -14,13 +14,11 @@ from leaderboard.campaigns.models import Campaign, CampaignOrganiser
 from leaderboard.db import UtcDateTime, snapshot
 from leaderboard.errors import NotAllowed
 from leaderboard.frozen import frozen
-from leaderboard.submissions.reads.selection import SHOWN_STATE
-from leaderboard.submissions.rules import State
 from leaderboard.teams.models import Invitation, Membership, Team
 from leaderboard.teams.reads import MEMBERS, OwnRun, is_owned_by, open_invitation, own_runs
 from leaderboard.teams.rules import Role
 
-LATEST = 20  # runs on the account's page, and as many rejected files: many of these push no run out
+LATEST = 20  # runs on the account's page
 
 
 @frozen
@@ -94,11 +92,7 @@ def account(session: Session, actor: Actor, now: datetime) -> Account:
         unconfirmed_email=user.unconfirmed_email or "",
         has_password=user.password_hash is not None,
         teams=_teams(session, user.id),
-        runs=tuple(
-            run
-            for which in (SHOWN_STATE != State.REJECTED, SHOWN_STATE == State.REJECTED)
-            for run in own_runs(session, actor, actor.teams, now, which, limit=LATEST)
-        ),
+        runs=own_runs(session, actor, actor.teams, now, limit=LATEST),
         identities=identities_of(session, user.id),
     )
 
@@ -122,12 +116,12 @@ def open_session(session: Session, token: str, now: datetime) -> OpenSession | N
     return None if row is None else session_in(row)
 
 
-def open_sessions(session: Session, user_id: int, now: datetime, this: int | None = None) -> tuple[OpenSession, ...]:
-    """Where an account is logged in: the session `this`, which is used right now, then the last seen first."""
+def open_sessions(session: Session, user_id: int, now: datetime) -> tuple[OpenSession, ...]:
+    """Where an account is logged in, the last seen first."""
     rows = session.execute(
         sessions_open(now)
         .where(BrowserSession.user_id == user_id)
-        .order_by(BrowserSession.id != this, BrowserSession.last_seen_at.desc(), BrowserSession.id.desc())
+        .order_by(BrowserSession.last_seen_at.desc(), BrowserSession.id.desc())
     )
     return tuple(session_in(row) for row in rows)
 
@@ -187,30 +181,15 @@ def _teams(session: Session, user_id: int) -> tuple[OwnTeam, ...]:
     return tuple(OwnTeam(*row) for row in rows)
 
 
-@frozen
-class Token:
-    """A token that opens something still. hint: its first characters; the rest is kept nowhere."""
-
-    id: int
-    user_id: int
-    name: str
-    hint: str
-    scopes: list[str]
-    created_at: datetime
-    expires_at: datetime | None
-    last_used_at: datetime | None
-
-
-def open_token(session: Session, token: str, now: datetime) -> Token | None:
+def open_token(session: Session, token: str, now: datetime) -> ApiToken | None:
     """The token, if it is one, not revoked, not expired, and of an account that is not closed."""
-    api_token = session.scalar(OF_TEXT, {"now": now, "token_hash": token_hash(token)})
-    return snapshot(Token, api_token) if api_token else None
+    return session.scalar(OF_TEXT, {"now": now, "token_hash": token_hash(token)})
 
 
-def tokens_of(session: Session, user_id: int, now: datetime) -> list[Token]:
+def tokens_of(session: Session, user_id: int, now: datetime) -> Sequence[ApiToken]:
     """The account's, the newest first."""
     own = _open(now).where(ApiToken.user_id == user_id).order_by(ApiToken.id.desc())
-    return [snapshot(Token, api_token) for api_token in session.scalars(own)]
+    return session.scalars(own).all()
 
 
 def is_live(now: datetime | sa.BindParameter[datetime]) -> sa.ColumnElement[bool]:

@@ -40,7 +40,6 @@ from leaderboard.mail.rules import OPTIONAL, MailKind
 from leaderboard.names import LONGEST_EMAIL, NAME_TAKEN, checked_email, checked_name, email_key, name_key, normalised
 from leaderboard.teams.models import JoinRequest, Membership, Team
 from leaderboard.teams.rules import closed_account
-from leaderboard.teams.writes import end_requests
 from leaderboard.texts import text_problem
 
 PasswordHash = NewType("PasswordHash", str)
@@ -501,8 +500,6 @@ def set_address(session: Session, actor: Actor, user: User, email: str) -> None:
     """An address that somebody at the console knows to be the account's: it needs no confirmation."""
     require(actor.all_powerful, "Only an admin gives an account an address that is not confirmed by a link.")
     address, _ = checked_email(email)
-    if user.email == address and user.unconfirmed_email is None:
-        return
     _take(session, user, address)
     record(session, actor, "set address", user)
 
@@ -601,7 +598,6 @@ def close_account(session: Session, actor: Actor, user: User) -> None:
         session.execute(sa.delete(table).where(table.user_id == user.id))
     for team in left:
         record(session, actor, "leave", team, user=user.id)
-        end_requests(session, actor, team)
     for campaign in handed:
         record(session, actor, "remove organiser", campaign, user=user.id)
     address = user.email

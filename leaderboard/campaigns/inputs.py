@@ -1,12 +1,11 @@
 """The settings of a campaign, each declared once."""
 
-import math
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, field_validator
 
 from leaderboard import metrics
-from leaderboard.campaigns.rules import BOUNDS, Visibility, checked_beta
+from leaderboard.campaigns.rules import Visibility, checked_beta
 from leaderboard.declared.inputs import (
     ADDRESS,
     WHOLE,
@@ -78,8 +77,6 @@ def _links(links: list[list[str]]) -> list[list[str]]:
 
 
 def _guidelines(text: str) -> str:
-    if problem := text_problem(text, LONGEST_GUIDELINES):
-        raise ValueError(problem)
     return text if text.strip() else ""  # blanks mean something in Markdown
 
 
@@ -116,7 +113,9 @@ class CampaignSettings(Inputs):
     cost: Ratio | None = setting("C, the cost of a false alarm", default=None, shown=NUMBER)
     value: Ratio | None = setting("V, the value of a detection", default=None, shown=NUMBER)
     prior: Ratio | None = setting("P, the share of documents that are relevant", default=None, shown=NUMBER)
-    beta: Ratio | None = setting("β itself, instead of the three", default=None, validate_default=True, shown=NUMBER)
+    beta: Ratio | None = setting(
+        "β itself, instead of the three", default=None, validate_default=True, shown=NUMBER, ge=0
+    )
     no_relevant: NoRelevant = setting(
         "Queries without a relevant document, in detection measures", default=NoRelevant.EXCLUDE, shown=Shown(words={
             NoRelevant.EXCLUDE: "are left out",
@@ -131,7 +130,7 @@ class CampaignSettings(Inputs):
         "Links", "One a line: a title, then its address, like: Track guidelines https://example.org/guidelines",
         default=[], shown=Shown("--link", lines=3), max_length=MOST_LINKS,
     )  # fmt: skip
-    guidelines: Annotated[str, AfterValidator(_guidelines)] = setting(
+    guidelines: Annotated[str, text_of(LONGEST_GUIDELINES, _guidelines)] = setting(
         "Guidelines",
         "In Markdown: headings, lists, tables, links. HTML stays text. They stand on the campaign's page.",
         default="", shown=Shown(lines=12, code=True, is_file=True),
@@ -147,26 +146,16 @@ class CampaignSettings(Inputs):
             raise ValueError("name one measure: the one that ranks the boards")
         return names[0] if names else ""
 
-    @field_validator("cost", "value", "prior")
-    @classmethod
-    def _is_in_bounds(cls, number: float | None, info: ValidationInfo) -> float | None:
-        bound = BOUNDS[str(info.field_name)]
-        if number is not None and not bound.holds(number):
-            raise ValueError(bound.words)
-        return number
-
     @field_validator("beta")
     @classmethod
     def _follows_from_the_prior(cls, beta: float | None, info: ValidationInfo) -> float | None:
         """As stated, or as it follows from cost, value and prior; each message stands at the number it is about."""
-        numbers = {name: info.data.get(name, math.nan) for name in ("cost", "value", "prior")}
-        try:
-            beta = checked_beta(beta, **numbers)
-        except InvalidFields as error:
-            unread = numbers.keys() - info.data.keys()  # told already
-            if about := {name: words for name, words in error.fields.items() if name not in unread}:
-                raise ValueError(InvalidFields(about)) from None
+        if not {"cost", "value", "prior"} <= info.data.keys():  # one is wrong, which is told
             return beta
+        try:
+            beta = checked_beta(beta, cost=info.data["cost"], value=info.data["value"], prior=info.data["prior"])
+        except InvalidFields as error:
+            raise ValueError(error) from None
         names = info.data.get("primary_measure"), *(info.data.get("measures") or [])
         for measure in metrics.parse_all([name for name in names if name]):
             if lacks(measure, beta=beta):

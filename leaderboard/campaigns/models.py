@@ -6,7 +6,7 @@ from typing import Any, Literal
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column
 
-from leaderboard.campaigns.rules import BOUNDS, Visibility
+from leaderboard.campaigns.rules import Visibility
 from leaderboard.db import Base, Key, choice
 from leaderboard.evaluations.rules import NoRelevant
 from leaderboard.submissions.rules import RunChoice
@@ -49,7 +49,10 @@ class Campaign(Base):
     locked_at: Mapped[datetime | None]
 
     __table_args__ = (
-        *(sa.CheckConstraint(bound.sql(column), column) for column, bound in BOUNDS.items()),
+        sa.CheckConstraint('"cost" >= 0.0 AND "cost" <= 1.7976931348623157e+308', "cost"),
+        sa.CheckConstraint('"value" > 0.0 AND "value" <= 1.7976931348623157e+308', "value"),
+        sa.CheckConstraint('"prior" > 0.0 AND "prior" < 1.0', "prior"),
+        sa.CheckConstraint('"beta" >= 0.0 AND "beta" <= 1.7976931348623157e+308', "beta"),
         sa.CheckConstraint("compat IN (9, 10)", "compat"),
     )
 

@@ -18,7 +18,7 @@ from leaderboard.declared.inputs import checked
 from leaderboard.errors import InvalidFields, LeaderboardError, NotFound, Unconfirmed
 from leaderboard.evaluations.reads import Mend, left_to_do, readiness
 from leaderboard.metrics import Family, families
-from leaderboard.web.context import actor, read, writing
+from leaderboard.web.context import actor, read
 from leaderboard.web.forms import Declared, answered, declared, done, filled, form_page, saved, sent_on
 from leaderboard.web.organise import organised, settings_change
 from leaderboard.web.sessions import signed_in
@@ -76,9 +76,9 @@ def new() -> ResponseReturnValue:
     form = NewForm()
 
     def make() -> tuple[str, str]:
-        with writing() as session:
-            made = campaigns.create_campaign(session, actor(), **form.sent())
-        return f"{made.title} is made. Next: its first evaluation.", url_for("organise.campaign", campaign=made.slug)
+        made = api.make_campaign(form.checked()).values
+        address = url_for("organise.campaign", campaign=made["slug"])
+        return f"{made['title']} is made. Next: its first evaluation.", address
 
     return _answer(form, make)
 

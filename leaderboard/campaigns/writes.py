@@ -14,7 +14,7 @@ from leaderboard.campaigns.models import Campaign, CampaignOrganiser, CampaignTe
 from leaderboard.campaigns.rules import PRIOR_FIELDS, Visibility
 from leaderboard.db import add_or_refuse, exists, locked
 from leaderboard.declared.inputs import checked, defaults_of
-from leaderboard.errors import Conflict, Gathered, InvalidFields, PriorLocked
+from leaderboard.errors import Conflict, InvalidFields, PriorLocked
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads import closed_again
 from leaderboard.evaluations.rules import OF_CAMPAIGN
@@ -39,26 +39,20 @@ def create_campaign(
     settings  any of CampaignSettings, as values or as texts. β is given, or follows from cost, value and prior; none of
               them is needed where no shown measure needs β
 
-    Raises InvalidFields with everything that is wrong, by the names of the settings.
+    Raises InvalidFields by the names of the settings.
     """
     require(
         actor.all_powerful or actor.may_found,
         "Campaigns are made by admins and by accounts to which an admin has given that right.",
     )
-    wrong = Gathered()
-    with wrong:
-        settings = checked_settings({"title": title, **settings})
-    if not slug.strip():  # it is made of them
-        wrong.raise_any()
+    settings = checked_settings({"title": title, **settings})
 
     def is_taken(address: str) -> bool:
         return address in TAKEN or exists(session, Campaign.slug == address)
 
-    with wrong:
-        slug = checked_slug(slug.strip() or free_slug(checked_slug(slug_of(title)), is_taken))
-        if is_taken(slug):
-            raise slug_taken(slug)
-    wrong.raise_any()
+    slug = checked_slug(slug.strip() or free_slug(checked_slug(slug_of(title)), is_taken))
+    if is_taken(slug):
+        raise slug_taken(slug)
     campaign = Campaign(slug=slug, created_at=present(), simulated=simulated, **settings)
     add_or_refuse(session, campaign, slug_taken(slug))
     if actor.user_id is not None:

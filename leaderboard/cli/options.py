@@ -198,7 +198,7 @@ JUDGED_ONLY = flag("-J --judged-only --Judged_docs_only", "Take unjudged documen
 PER_QUERY = flag("-q --per-query --query_eval_wanted", "Every query too.")
 COMPAT = option("--compat", "trec_eval's version to agree with.", (10, 9), default=10)
 DOCUMENTS = option("-N --documents --Number_docs_in_coll", "Documents in the collection.", whole(1))
-BETA = option("--beta", "β of Value = 1 − (P_miss + β · P_fa).", ANY_NUMBER)
+BETA = option("--beta", "β of Value = 1 − (P_miss + β · P_fa).", number(0))
 COSTS = together(
     BETA,
     option("--cost", "Cost of a false alarm: β = C/V · (1/P − 1).", ANY_NUMBER),

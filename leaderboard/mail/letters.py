@@ -238,7 +238,7 @@ def _words(session: Session, mail: Mail, user: User, site: str, rows: dict[str, 
             f"{evaluation.campaign.title}: {words['address']}" if public else "a campaign that is not public yet"
         )
     if mail.kind is MailKind.ANSWER:
-        news = {True: "You are in {} now", False: "{} has refused your request", None: "Nobody is in {} any more"}
+        news = {True: "You are in {} now", False: "{} has refused your request"}
         words["news"] = news[about["accepted"]].format(rows["team"].name)
     if mail.kind is MailKind.ADDRESS:
         instead = about["new"] or "none"

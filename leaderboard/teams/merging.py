@@ -1,7 +1,6 @@
 """Two teams that are one, such as two spellings of a name: their systems, runs, quotas and people become one team's."""
 
 from collections.abc import Collection
-from itertools import chain, count
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -11,7 +10,7 @@ from leaderboard.audit.writes import present, record
 from leaderboard.campaigns.models import Campaign, CampaignTeam
 from leaderboard.db import exists, insert_unless_there, locked
 from leaderboard.errors import Conflict, InvalidFields
-from leaderboard.names import LONGEST, name_key
+from leaderboard.names import LONGEST, free_slug, name_key
 from leaderboard.submissions.models import Arrival, Participation, Submission
 from leaderboard.submissions.writes.submissions import settle_primary
 from leaderboard.teams.models import FormerAddress, Invitation, JoinRequest, Membership, Pseudonym, System, Team
@@ -128,11 +127,10 @@ def _become_one(session: Session, system: System, other: System) -> None:
 
 
 def _name_apart(session: Session, name: str, source: Team, target: Team) -> str:
-    """`Heron (Alder Group)`, or `Heron (Alder Group 2)`: a name that no system of either team has."""
+    """`Heron (Alder Group)`, or with a number behind it: a name that no system of either team has."""
     taken = set(session.scalars(sa.select(System.name_key).where(System.team_id.in_((source.id, target.id)))))
-    behind = (f" ({source.name[:25]}{number})" for number in chain([""], map(" {}".format, count(2))))
-    names = (f"{name[: LONGEST - len(end)].rstrip()}{end}" for end in behind)
-    return next(candidate for candidate in names if name_key(candidate) not in taken)
+    behind = f" ({source.name[:25]})"
+    return free_slug(name[: LONGEST - len(behind)] + behind, lambda candidate: name_key(candidate) in taken)
 
 
 def _add_up(session: Session, actor: Actor, old: Participation, new: Participation) -> None:

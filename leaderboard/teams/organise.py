@@ -1,6 +1,6 @@
 """The teams and systems of a campaign: teams renamed, or two of them made one; what kind each system is."""
 
-from flask import Blueprint, redirect, render_template, request, url_for
+from flask import Blueprint, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from leaderboard.errors import NotFound
@@ -61,16 +61,14 @@ def show(campaign: str, team_id: int) -> ResponseReturnValue:
 @blueprint.get("/<int:team_id>/merge")
 @organised
 def ask_merge(campaign: str, team_id: int) -> ResponseReturnValue:
-    if (whole := read(reads.part_of, campaign, team_id)) is not None:
-        return redirect(url_for(".show", campaign=campaign, team_id=whole))
     return render_template("organise/teams/merge.html", merging=_merging(campaign, team_id))
 
 
 @blueprint.post("/<int:team_id>/merge")
 @organised
 def merge(campaign: str, team_id: int) -> ResponseReturnValue:
-    if not request.form.get("confirm") or read(reads.part_of, campaign, team_id) is not None:
-        return ask_merge(campaign, team_id)  # not looked at, or a second press of the same button
+    if not request.form.get("confirm"):
+        return ask_merge(campaign, team_id)  # not looked at
     page = _merging(campaign, team_id)
     unite = [twin.id for twin in page.twins if request.form.get(f"twin-{twin.id}") == "one"]
     return done(

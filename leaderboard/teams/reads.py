@@ -42,10 +42,7 @@ from leaderboard.teams.rules import Role
 from leaderboard.worker.models import Scoring
 
 PAGE = 50  # teams that are found
-EMPTIED = (
-    "Nobody is in the team then, and nobody but an admin of this site can let somebody in; requests to join it that "
-    "wait for an answer end."
-)
+EMPTIED = "Nobody is in the team then, and nobody but an admin of this site can let somebody in."
 Row = TypeVar("Row", Team, System)
 MEMBERS = sa.select(sa.func.count()).where(Membership.team_id == Team.id).correlate(Team).scalar_subquery()
 
@@ -125,8 +122,7 @@ def find_system(session: Session, team_slug: str, slug: str) -> System:
 def known_system(session: Session, team_slug: str, slug: str) -> System | None:
     """The system that has, or had, this address, or the one that it became one with."""
     of_team = sa.select(System).join(System.team).options(sa.orm.contains_eager(System.team))
-    system = session.scalar(of_team.where(Team.slug == team_slug, System.slug == slug))
-    team = None if system else known_team(session, team_slug)  # as a rule one statement finds it
+    system, team = None, known_team(session, team_slug)
     while system is None and team is not None:
         former = FormerAddress.team_slug == team.slug, FormerAddress.system_slug == slug
         has = (System.team_id == team.id) & (System.slug == slug)
@@ -258,11 +254,6 @@ class TeamPage:
     runs: tuple[OwnRun, ...]
 
     @property
-    def is_last_owner(self) -> bool:
-        """Whether others would be without an owner if this reader left."""
-        return self.is_owner and self.size > 1 and sum(member.role == Role.OWNER for member in self.members) == 1
-
-    @property
     def emptied(self) -> str:
         """What becomes of the team once its only member leaves, in words; empty where it has others."""
         return EMPTIED if self.size == 1 else ""
@@ -328,7 +319,7 @@ def own_runs(
     """The runs of these teams that `actor`, a member, may know of, the newest first, each with its figure under its
     evaluation's primary measure.
 
-    which  conditions on Submission; with a limit, on SHOWN_STATE too
+    which  conditions on Submission
     limit  at most so many
     """
     theirs = Submission.team_id.in_(teams), *which
@@ -621,14 +612,6 @@ def organised_team(session: Session, actor: Actor, campaign_slug: str, team_id: 
     for team in organised_teams(session, actor, campaign_slug, now, Team.id == team_id):
         return team
     raise NotFound(f"there is no team {team_id} in this campaign")
-
-
-def part_of(session: Session, actor: Actor, campaign_slug: str, team_id: int, now: datetime) -> int | None:
-    """The id of the team of the campaign that this one was made a part of; None where it was not. Raises NotFound."""
-    team = session.get(Team, team_id)
-    if team is None or team.merged_into_id is None:
-        return None
-    return organised_team(session, actor, campaign_slug, merged(session, team).id, now).id
 
 
 def merging(

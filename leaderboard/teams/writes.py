@@ -255,23 +255,15 @@ def invite(session: Session, actor: Actor, team: Team, days: int = 7) -> str:
 
 
 def find_invitation(session: Session, token: str, now: datetime) -> Invitation:
-    """The invitation behind a link that works. Raises NotFound for none, Conflict for one that works no longer."""
-    of_token = sa.select(Invitation).where(Invitation.token_hash == token_hash(token))
-    if session.scalar(of_token) is None:
-        raise NotFound
-    invitation = session.scalar(of_token.where(reads.open_invitation(now)))
+    """The invitation behind a link that works. Raises Conflict otherwise, whatever the reason."""
+    of_token = Invitation.token_hash == token_hash(token)
+    invitation = session.scalar(sa.select(Invitation).where(of_token, reads.open_invitation(now)))
     if invitation is None:
         raise Conflict(
-            "This invitation works no longer: it was used, taken back or has expired, or whoever made it may invite no "
-            "more. Ask the team for a new link."
+            "This invitation does not work, or no longer: it was used, taken back or has expired, or whoever made it "
+            "may invite no more. Ask the team for a new link."
         )
     return invitation
-
-
-def joined_by(session: Session, actor: Actor, token: str) -> Team | None:
-    """The team that the actor is in and this link, used or not, invites to."""
-    team = session.scalar(sa.select(Team).join(Invitation).where(Invitation.token_hash == token_hash(token)))
-    return team if team is not None and actor.is_in(team.id) else None
 
 
 def accept_invitation(session: Session, actor: Actor, token: str, now: datetime) -> Team:
@@ -307,8 +299,7 @@ def revoke_invitation(session: Session, actor: Actor, team: Team, invitation_id:
 def remove_member(session: Session, actor: Actor, team: Team, user_id: int | None, *, confirm: bool = True) -> None:
     """Takes somebody out of the team, as an owner does, or leaves it; its runs and systems stay.
 
-    The last owner hands over first. The last member has to confirm: nobody is in the team then, and the requests that
-    wait there end.
+    The last owner hands over first. The last member has to confirm: nobody is in the team then.
     """
     leaves = user_id is not None and user_id == actor.user_id
     if not leaves:
@@ -321,7 +312,6 @@ def remove_member(session: Session, actor: Actor, team: Team, user_id: int | Non
         raise Unconfirmed([reads.EMPTIED])
     session.delete(membership)
     record(session, actor, "leave" if leaves else "remove member", team, user=user_id)
-    end_requests(session, actor, team)
 
 
 def _locked_member(session: Session, team: Team, user_id: int | None) -> Membership:
@@ -364,8 +354,7 @@ def ask_to_join(session: Session, actor: Actor, team: Team, text: str) -> JoinRe
         raise Conflict("This team takes no requests: ask one of its owners for an invitation.")
     if exists(session, *here, waits):
         raise Conflict(f"You have asked {team.name} already; its owners have not answered yet.")
-    answerable = sa.select(JoinRequest.id).join(JoinRequest.team).where(own, waits, reads.takes_requests())
-    if len(session.scalars(answerable).all()) >= MOST_OPEN:
+    if len(session.scalars(sa.select(JoinRequest.id).where(own, waits)).all()) >= MOST_OPEN:
         raise Conflict(f"{MOST_OPEN} requests of yours wait for an answer: take one back first.")
     if exists(session, *here, JoinRequest.accepted.is_(False), JoinRequest.answered_at > present() - AGAIN):
         raise Conflict(f"{team.name} has refused your request; you can ask again {AGAIN.days} days after that.")
@@ -404,18 +393,13 @@ def take_back(session: Session, actor: Actor, team: Team) -> None:
 
 
 def end_requests(session: Session, actor: Actor, team: Team) -> None:
-    """Ends requests to join that nobody should answer any more.
+    """Ends the requests to join of people who have come into the team without an answer, such as by an invitation.
 
-    Those of people who have come into the team without an answer, such as by an invitation: else an owner could answer
-    one once its sender has left again, and let them in anew. And all that wait at a team that nobody is in any more.
-    That is no refusal: who asked is told by mail, and may ask again as soon as the team has an owner.
+    Else an owner could answer one once its sender has left again, and let them in anew.
     """
     session.flush()
-    members = set(session.scalars(sa.select(Membership.user_id).where(Membership.team_id == team.id)))
-    waiting = sa.select(JoinRequest).where(JoinRequest.team_id == team.id, JoinRequest.answered_at.is_(None))
-    for request in session.scalars(waiting.order_by(JoinRequest.id)).all():
-        if not members:
-            put_wanted(session, MailKind.ANSWER, [request.user_id], team=team.id, accepted=None)
-        if not members or request.user_id in members:
-            session.delete(request)
-            record(session, actor, "end request", team, request=request.id)
+    members = sa.select(Membership.user_id).where(Membership.team_id == team.id)
+    overtaken = JoinRequest.team_id == team.id, JoinRequest.answered_at.is_(None), JoinRequest.user_id.in_(members)
+    for request in session.scalars(sa.select(JoinRequest).where(*overtaken)).all():
+        session.delete(request)
+        record(session, actor, "end request", team, request=request.id)

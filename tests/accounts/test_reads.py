@@ -10,8 +10,7 @@ from leaderboard.accounts.reads import account, open_invitations
 from leaderboard.audit.writes import present
 from leaderboard.errors import NotAllowed
 from leaderboard.results.reads.run import results
-from leaderboard.submissions.reads.selection import SHOWN_STATE
-from leaderboard.submissions.rules import Designation, State
+from leaderboard.submissions.rules import Designation
 from leaderboard.submissions.writes import submissions
 from leaderboard.teams import writes as teams
 from leaderboard.teams.models import Team
@@ -65,21 +64,6 @@ def test_a_run_has_the_figure_and_the_rank_among_its_team_s_that_its_own_page_an
     assert [run.mean is None for run in listed] == [True, False, False]
     assert listed[0].id == waits
     assert (listed[-1].column, listed[-1].mean) == (page.columns[0], page.figures[0].mean)
-
-
-def test_rejected_files_push_no_run_off_the_page(world: World) -> None:
-    sound = world.submit()
-    broken = [world.submit("no run\n"), world.submit("no run at all\n")]
-    world.drain()
-    with world.database.read() as session:
-        runs, files = (
-            own_runs(session, world.ada, world.ada.teams, present(), which, limit=1)
-            for which in (SHOWN_STATE != State.REJECTED, SHOWN_STATE == State.REJECTED)
-        )
-        shown = account(session, world.ada, present()).runs
-    assert [(run.id, run.state) for run in runs] == [(sound, "scored")]
-    assert [(run.id, run.state) for run in files] == [(broken[-1], "rejected")]
-    assert [run.id for run in shown] == [sound, *reversed(broken)]
 
 
 def test_only_owners_see_the_open_invitations_and_only_open_ones(world: World) -> None:

@@ -78,7 +78,6 @@ def test_json_writes_null_where_nothing_is_returned_or_defined(called: Called) -
         (["--curve", "sweep"], "leaderboard curves: --curve sweep needs --documents N and --beta B"),
         (["--curve", "recall", "--depth", "3"], "leaderboard curves: --depth goes with --curve rank"),
         (["--curve", "rank", "--query", "q9"], "qrels: there is no query 'q9' that counts"),
-        (["--curve", "sweep", "--documents", "9", "--beta", "-3"], "--beta: give a number that is not negative"),
     ],
 )
 def test_what_can_not_be_asked_is_said(called: Called, arguments: list[str], message: str) -> None:

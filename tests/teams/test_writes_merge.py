@@ -127,7 +127,7 @@ def test_a_system_kept_apart_gets_a_name_that_neither_team_has(world: World, spe
     _of(world, spelling, 1, system=NewSystem("Heron"))
     _merge(world, spelling)
     assert set(world.all(sa.select(System.name))) == {
-        "Heron", f"Heron {behind}", f"Heron {behind[:-1]} 2)", "Kite", f"Kite {behind}", f"Kite {behind[:-1]} 2)",
+        "Heron", f"Heron {behind}", f"Heron {behind}-2", "Kite", f"Kite {behind}", f"Kite {behind}-2",
     }  # fmt: skip
     _sound(world)
 

@@ -122,7 +122,7 @@ def test_a_refused_form_comes_back_filled_with_each_error_beside_its_field(found
 
 def test_all_that_is_wrong_with_a_form_is_told_at_once(founder: Reader, organiser: Reader, world: World) -> None:
     wrong = {
-        **CAMPAIGN, "title": " ", "visibility": "seen", "measures": "nCDG@10", "contact": "x" * 500, "cost": "-1",
+        **CAMPAIGN, "title": " ", "visibility": "seen", "measures": "nCDG@10", "contact": "x" * 500, "cost": "?",
         "beta": "many", "compat": "11", "links": "bad javascript:alert(1)\nnoaddr\nThe data https://example.org/data",
     }  # fmt: skip
     expected = {"title", "visibility", "measures", "contact", "cost", "beta", "compat", "links"}
