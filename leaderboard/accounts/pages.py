@@ -42,7 +42,6 @@ from leaderboard.accounts.rules import Scope, token_hash
 from leaderboard.config import Config
 from leaderboard.declared.inputs import Inputs, checked
 from leaderboard.errors import BadInput, Conflict, NotFound
-from leaderboard.frozen import frozen
 from leaderboard.mail.rules import OPTIONAL, MailKind
 from leaderboard.mail.smtp import is_here
 from leaderboard.names import checked_slug, email_key
@@ -224,18 +223,6 @@ ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES
 FAULTS = (AuthlibBaseError, JoseError, RequestException, RuntimeError, ValueError, KeyError, TypeError)
 
 
-@frozen
-class Proven:
-    """Who somebody is elsewhere. `subject` never changes; `name` is what a new account may be called; `title` is the
-    provider's.
-    """
-
-    title: str
-    issuer: str
-    subject: str
-    name: str
-
-
 def _is_safe(address: str) -> bool:
     """Whether nobody in between can change what is fetched there: HTTPS, or this machine."""
     parts = urlsplit(address)
@@ -311,7 +298,7 @@ def _asking(slug: str) -> Iterator[tuple[Provider, Any]]:
         ) from error
 
 
-def finish(slug: str) -> Proven:
+def finish(slug: str) -> accounts.Proven:
     """Who came back from the provider, by the request at hand. Raises NotFound, or Conflict when nothing is proven."""
     with _asking(slug) as (provider, client):
         expected = {"iss": provider.issuer, "aud": provider.client_id}
@@ -320,7 +307,7 @@ def finish(slug: str) -> Proven:
         subject, name = claimed["sub"], claimed.get("name")
         if not isinstance(subject, str) or not 0 < len(subject) <= LONGEST_SUBJECT or not subject.isprintable():
             raise ValueError("it does not say who this is")
-    return Proven(provider.title, provider.issuer, subject, name[:60] if isinstance(name, str) else "")
+    return accounts.Proven(provider.title, provider.issuer, subject, name[:60] if isinstance(name, str) else "")
 
 
 def _client(slug: str, provider: Provider) -> Any:
@@ -369,7 +356,7 @@ def back(provider: str) -> ResponseReturnValue:
     user = None
     if not current_user.is_authenticated:
         with writing() as database_session:
-            user = accounts.log_in(database_session, proven.issuer, proven.subject, now())
+            user = accounts.log_in(database_session, proven, now())
     if user is None:  # kept in the signed cookie, until they say what to do with it
         session[PROVEN] = {**dataclasses.asdict(proven), "at": now().timestamp()}
         return redirect(url_for("account.link" if current_user.is_authenticated else "account.register_identity"))
@@ -386,7 +373,7 @@ def register_identity() -> ResponseReturnValue:
     def enter() -> ResponseReturnValue:
         new = counted_account(form, None)
         with writing() as database_session:
-            user = accounts.register_with(database_session, new, proven.issuer, proven.subject)
+            user = accounts.register_with(database_session, new, proven)
         return _welcome(user, session.get(NEXT))
 
     return answered(form, "auth/register_with.html", enter, checks=True, title=proven.title)
@@ -398,7 +385,7 @@ def link() -> ResponseReturnValue:
     proven = _proven()
 
     def add() -> ResponseReturnValue:
-        _write(accounts.link_identity, proven.issuer, proven.subject, proven.title)
+        _write(accounts.link_identity, proven)
         session.pop(PROVEN, None)
         return sent_on(f"{proven.title} logs in to this account now.", ".show")
 
@@ -415,12 +402,12 @@ def remove(identity: int) -> ResponseReturnValue:
     return answered(ProofForm(), "account/unlink.html", take_away)
 
 
-def _proven() -> Proven:
+def _proven() -> accounts.Proven:
     """Raises Conflict when nothing was proven in this browser a moment ago."""
     identity = dict(session.get(PROVEN) or {"at": 0.0})
     if now().timestamp() - identity.pop("at") > PROVEN_SECONDS:
         raise Conflict("Nothing was proven here in the last ten minutes: log in with the other account once more.")
-    return Proven(**identity)
+    return accounts.Proven(**identity)
 
 
 FRESH = timedelta(minutes=10)  # how long a log-in proves it, where there is no password to ask for

@@ -194,7 +194,6 @@ def make_token(
     Raises InvalidFields (name), Conflict where the account has too many.
     """
     _require_own(actor, user)
-    require(user.is_active, "This account is closed.")
     locked(session, User, user.id)  # counted first and added after: two at once must not both pass
     name = " ".join(name.split())
     if problem := text_problem(name, LONGEST_NAME) if name else "say what the token is for":
@@ -222,9 +221,8 @@ def revoke_token(session: Session, actor: Actor, user: User, token_id: int) -> N
 
 
 def note_use(session: Session, token_id: int, now: datetime) -> None:
-    """Notes that a token was used now, unless another request has just done so."""
-    due = sa.or_(ApiToken.last_used_at.is_(None), ApiToken.last_used_at <= now - USED_EVERY)
-    session.execute(sa.update(ApiToken).where(ApiToken.id == token_id, due).values(last_used_at=now))
+    """Notes that a token was used now."""
+    session.execute(sa.update(ApiToken).where(ApiToken.id == token_id).values(last_used_at=now))
 
 
 WRONG = "This name and password don't belong together."
@@ -467,13 +465,10 @@ def change_address(session: Session, actor: Actor, user: User, email: str) -> No
         _take(session, user, None)
         record(session, actor, "remove address", user)
         return
-    address, key = checked_email(email)
-    if key == user.email_key:
-        raise InvalidFields({"email": ["this is the confirmed address of your account already"]})
-    user.unconfirmed_email = address
+    user.unconfirmed_email, _ = checked_email(email)
     send_confirmation(session, actor, user)
     if user.email is not None:
-        outbox.put(session, MailKind.ADDRESS, user.id, user.email, new=address, done=False)
+        outbox.put(session, MailKind.ADDRESS, user.id, user.email, new=user.unconfirmed_email, done=False)
     record(session, actor, "give address", user)
 
 
@@ -528,31 +523,39 @@ def _take(session: Session, user: User, address: str | None) -> None:
     session.flush()
 
 
-def log_in(session: Session, issuer: str, subject: str, now: datetime) -> User | None:
+@frozen
+class Proven:
+    """Who somebody is elsewhere. `subject` never changes; `name` is what a new account may be called; `title` is the
+    provider's.
+    """
+
+    title: str
+    issuer: str
+    subject: str
+    name: str
+
+
+def log_in(session: Session, proven: Proven, now: datetime) -> User | None:
     """The account that this identity logs in to, and notes that it was used; None when there is none."""
-    identity = session.scalar(sa.select(Identity).where(Identity.issuer == issuer, Identity.subject == subject))
+    own = Identity.issuer == proven.issuer, Identity.subject == proven.subject
+    identity = session.scalar(sa.select(Identity).where(*own))
     if identity is None or not identity.user.is_active:
         return None
     identity.last_used_at = identity.user.last_login_at = now
     return identity.user
 
 
-def link_identity(session: Session, actor: Actor, user: User, issuer: str, subject: str, title: str) -> None:
-    """Lets a proven identity log in to the account. title: what the provider is called, for the mail that tells of it.
-
-    Raises Conflict when it logs in to an account already.
-    """
+def link_identity(session: Session, actor: Actor, user: User, proven: Proven) -> None:
+    """Lets a proven identity log in to the account. Raises Conflict when it logs in to an account already."""
     require(actor.user_id == user.id, "You can only link an identity to your own account.")
-    _add_identity(session, user, issuer, subject)
-    outbox.put(session, MailKind.IDENTITY, user.id, title=title)
-    record(session, actor, "link identity", user, issuer=issuer)
+    _add_identity(session, actor, user, proven)
+    outbox.put(session, MailKind.IDENTITY, user.id, title=proven.title)
 
 
-def register_with(session: Session, new: NewAccount, issuer: str, subject: str) -> User:
+def register_with(session: Session, new: NewAccount, proven: Proven) -> User:
     """A new account that a proven identity logs in to; it has no password. Raises as `register` and `link_identity`."""
     user = register(session, new)
-    _add_identity(session, user, issuer, subject)
-    record(session, actor_of(session, user.id), "link identity", user, issuer=issuer)
+    _add_identity(session, actor_of(session, user.id), user, proven)
     return user
 
 
@@ -570,9 +573,10 @@ def unlink_identity(session: Session, actor: Actor, user: User, identity_id: int
     record(session, actor, "unlink identity", user, issuer=identity.issuer)
 
 
-def _add_identity(session: Session, user: User, issuer: str, subject: str) -> None:
-    identity = Identity(user_id=user.id, issuer=issuer, subject=subject, created_at=present())
+def _add_identity(session: Session, actor: Actor, user: User, proven: Proven) -> None:
+    identity = Identity(user_id=user.id, issuer=proven.issuer, subject=proven.subject, created_at=present())
     add_or_refuse(session, identity, Conflict("This identity logs in to another account: take it away there first."))
+    record(session, actor, "link identity", user, issuer=proven.issuer)
 
 
 # What belongs to the account alone, and goes with it.

@@ -64,7 +64,6 @@ def evaluation(campaign: str, evaluation: str) -> ResponseReturnValue:
 
 blueprint = Blueprint("organise_campaigns", __name__, url_prefix="/organise")
 
-NAMED = 12  # measures that a search lists
 NewForm, SettingsForm = declared(inputs.NewCampaign), declared(inputs.CampaignChanges)
 
 
@@ -130,14 +129,10 @@ def _answer(form: Declared, change: Callable[[], tuple[str, str]], page: Page | 
 def _found(words: str) -> dict[str, Family]:
     """The measures whose name or title has all of the words, by the name that can be added to the list."""
     wanted = words.casefold().split()
-    hits = [
-        family
+    return {
+        family.name + ("@10" if family.cutoff and family.cutoff.required else ""): family
         for family in families()
         if wanted and all(word in f"{family.name} {family.title}".casefold() for word in wanted)
-    ]
-    hits.sort(key=lambda family: not family.name.casefold().startswith(wanted[0]))
-    return {
-        family.name + ("@10" if family.cutoff and family.cutoff.required else ""): family for family in hits[:NAMED]
     }
 
 

@@ -82,16 +82,14 @@ def find_team(
 
 def find_known_team(session: Session, actor: Actor, slug: str, now: datetime) -> Team:
     """As `find_team`. Raises NotFound also where `actor` may not know of the team."""
-    return find_team(session, slug, actor, lambda team: is_known_team(session, actor, team, now))
 
+    def is_known(team: Team) -> bool:
+        shown = selection.with_current_scoring(sa.select(Submission.evaluation_id)).where(
+            Submission.team_id == team.id, on_boards(), Scoring.state == State.SCORED
+        )
+        return access.knows_team(session, actor, team, evaluations_where(session, Evaluation.id.in_(shown)), now)
 
-def is_known_team(session: Session, actor: Actor, team: Team, now: datetime) -> bool:
-    """Whether `actor` may know of the team, or of the one that it was merged into."""
-    team = merged(session, team)
-    shown = selection.with_current_scoring(sa.select(Submission.evaluation_id)).where(
-        Submission.team_id == team.id, on_boards(), Scoring.state == State.SCORED
-    )
-    return access.knows_team(session, actor, team, evaluations_where(session, Evaluation.id.in_(shown)), now)
+    return find_team(session, slug, actor, is_known)
 
 
 def find_team_let_in(session: Session, actor: Actor, campaign: Campaign, slug: str) -> Team:
@@ -101,13 +99,11 @@ def find_team_let_in(session: Session, actor: Actor, campaign: Campaign, slug: s
 
 
 def find_own_team(session: Session, actor: Actor, slug: str, campaign_id: int | None = None) -> Team:
-    """As `find_team`. Raises NotFound for every team that `actor` is not in; whoever is in none at all is told that.
+    """As `find_team`. Raises NotFound for every team that `actor` is not in.
 
     campaign_id  of a campaign in which `actor` answers for the team otherwise: organisers do
     """
     organises = campaign_id is not None and actor.may_organise(campaign_id)
-    if actor.user_id is not None and not (actor.teams or organises or actor.all_powerful):
-        raise NotFound("you are in no team yet: make one, even if you work alone, or join one, under Account")
     return find_team(session, slug, actor, lambda team: organises or actor.is_in(team.id))
 
 
@@ -399,9 +395,7 @@ class TeamSettings:
     is_owner: bool
 
 
-def find_teams(
-    session: Session, actor: Actor, *, words: str = "", page: int | None = 1
-) -> tuple[tuple[FoundTeam, ...], Paging]:
+def find_teams(session: Session, actor: Actor, *, words: str, page: int | None) -> tuple[tuple[FoundTeam, ...], Paging]:
     """The teams that allow it, by name; `words`: those whose name or description holds them."""
     holds = (text.icontains(words.strip(), autoescape=True) for text in (Team.name, Team.description))
     rows = session.execute(
@@ -459,7 +453,7 @@ class SystemYears:
 
 @frozen
 class SystemPage(SystemFacts):
-    """others: the team's other systems that this reader may know of, as (slug, name); runs: for its team only.
+    """others: the team's other systems on the same boards, as (slug, name); runs: for its team only.
 
     may_remove: whether the reader may remove it, which no run was ever sent for
     """
@@ -496,8 +490,6 @@ def _system_page(session: Session, actor: Actor, record: System, now: datetime) 
         points = (replace(point, entry=entries[point.entry.submission_id]) for point in line.points)
         years.append(SystemYears(page, replace(line, points=tuple(points))))
     others = {line.system.slug: line.name for _, line in lines if line.system and line.team_slug == team.slug}
-    if own:
-        others |= dict(session.execute(sa.select(System.slug, System.name).where(System.team_id == team.id)).all())
     others.pop(record.slug, None)
     return snapshot(
         SystemPage,
@@ -619,8 +611,6 @@ def merging(
 ) -> Merging:
     """What making one team of the campaign a part of another would do. Raises NotFound."""
     source, target = (organised_team(session, actor, campaign_slug, each, now) for each in (source_id, target_id))
-    if source_id == target_id:
-        raise NotFound("a team is not merged with itself")
     both = session.get_one(Team, source_id), session.get_one(Team, target_id)
     refusal = access.merging_refusal(session, actor, *both)
     if refusal:  # and nothing of what they did in campaigns that the reader may know nothing of

@@ -20,7 +20,7 @@ from leaderboard.errors import Conflict, Gathered, InvalidFields, NotAllowed, No
 from leaderboard.frozen import frozen
 from leaderboard.mail.rules import MailKind
 from leaderboard.mail.writes import put_wanted
-from leaderboard.names import NAME_TAKEN, checked_name, checked_slug, free_slug, slug_of
+from leaderboard.names import checked_name, checked_slug, free_slug, slug_of
 from leaderboard.submissions.rules import SystemKind
 from leaderboard.teams import reads
 from leaderboard.teams.inputs import LONGEST_DESCRIPTION, SystemSettings, TeamSettings
@@ -113,6 +113,7 @@ def ensure_pseudonym(session: Session, evaluation_id: int, system_id: int) -> No
 
 
 JUST_TAKEN = "somebody just took this name"
+TAKEN = "this name is taken: another team is called so, or was, or too much like it; choose another"
 
 
 def create_team(
@@ -124,12 +125,8 @@ def create_team(
     """
     require(actor.user_id is not None or actor.all_powerful, "Sign in to make a team.")
     require(own or actor.all_powerful or bool(actor.organises), "Only organisers bring in teams of others.")
-    wrong = Gathered()
-    with wrong:
-        shown, key, slug = _checked_names(session, actor, name, slug)
-    with wrong:
-        description = checked_text(description, LONGEST_DESCRIPTION, "description")
-    wrong.raise_any()
+    shown, key, slug = _checked_names(session, name, slug)
+    description = checked_text(description, LONGEST_DESCRIPTION, "description")
     names = [TeamName(name_key=key)]
     team = Team(slug=slug, name=shown, names=names, description=description, created_at=present())
     add_or_refuse(session, team, InvalidFields({"name": [JUST_TAKEN]}))
@@ -168,7 +165,7 @@ def rename_team(session: Session, actor: Actor, team: Team, name: str, slug: str
     if team.merged_into_id is not None:
         raise Conflict(f"{team.name} was merged into another team.")
     old_name, old_slug = team.name, team.slug
-    shown, key, slug = _checked_names(session, actor, name, slug, team)
+    shown, key, slug = _checked_names(session, name, slug, team)
     if (old_name, old_slug) == (shown, slug):
         return
     if slug != old_slug:
@@ -183,37 +180,25 @@ def rename_team(session: Session, actor: Actor, team: Team, name: str, slug: str
     record(session, actor, "rename", team, name=[old_name, shown], slug=[old_slug, slug])
 
 
-def _checked_names(
-    session: Session, actor: Actor, name: str, slug: str | None, team: Team | None = None
-) -> tuple[str, str, str]:
+def _checked_names(session: Session, name: str, slug: str | None, team: Team | None = None) -> tuple[str, str, str]:
     """The name that a team is given with its key, and its part of an address, made from the name where none is given.
 
-    Raises InvalidFields (name, slug) for what can't be one, and for what another team has or ever had; which, for those
-    who may know.
+    Raises InvalidFields (name, slug) for what can't be one, and for what another team has or ever had, without saying
+    which.
     """
 
     def is_taken(slug: str) -> bool:
         bearer = reads.known_team(session, slug)
         return bearer is not None and bearer is not team
 
-    wrong = Gathered()
-    with wrong:
-        shown, key = checked_name(name)
-        bearer = reads.team_called(session, key)
-        other = bearer and reads.merged(session, bearer)
-        if other and other is not team:
-            was = f"the team {other.name!r} is called so, or was, and a name stays its team's"
-            words = f"{was}: choose one that is not so close, or merge the two if they are one"
-            raise InvalidFields(
-                {"name": [words if reads.is_known_team(session, actor, other, present()) else NAME_TAKEN]}
-            )
-    with wrong:
-        slug = checked_slug(slug) if slug else ""
-        if slug and is_taken(slug):
-            raise InvalidFields({"slug": [f"{slug!r} is taken"]})
-    wrong.raise_any()
+    shown, key = checked_name(name)
+    bearer = reads.team_called(session, key)
+    if bearer and reads.merged(session, bearer) is not team:
+        raise InvalidFields({"name": [TAKEN]})
     if not slug:
         slug = team.slug if team and shown == team.name else free_slug(slug_of(shown) or "team", is_taken)
+    elif is_taken(slug := checked_slug(slug)):
+        raise InvalidFields({"slug": [f"{slug!r} is taken"]})
     return shown, key, slug
 
 
@@ -330,7 +315,7 @@ def _require_owner(session: Session, actor: Actor, team: Team) -> None:
 
 def _owners(session: Session, team: Team) -> list[int]:
     owners = sa.select(Membership.user_id).where(Membership.team_id == team.id, Membership.role == Role.OWNER)
-    return list(session.scalars(owners.order_by(Membership.user_id)))
+    return list(session.scalars(owners))
 
 
 NO_OWNER = "{} would be left without an owner: make another member its owner first."

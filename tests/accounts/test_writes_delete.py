@@ -48,7 +48,8 @@ def test_nothing_of_who_it_was_stays_in_the_database_and_its_runs_stay_with_the_
     with world.database.write() as session:
         user = session.get_one(User, ada)
         people.change_address(session, world.ada, user, "ada.new@example.org")
-        people.link_identity(session, world.ada, user, "https://lab.example.org", "subject-of-ada", "The lab")
+        proven = people.Proven("The lab", "https://lab.example.org", "subject-of-ada", "")
+        people.link_identity(session, world.ada, user, proven)
         token = people.start_session(session, ada, NOW)
         people.ask_for_reset(session, "ADA@example.org")
     run = world.submit()

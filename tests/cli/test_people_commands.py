@@ -94,7 +94,8 @@ def test_what_logs_in_to_an_account_is_listed_and_taken_away(
     database_url: str, ok: Says, refused: Says, command: Callable[..., Any], quick_hashes: None
 ) -> None:
     with closing(Database.connect(database_url)) as database, database.write() as session:
-        people.register_with(session, people.new_account("ada", None, None), "https://provider.example", "0000-1")
+        proven = people.Proven("Provider", "https://provider.example", "0000-1", "")
+        people.register_with(session, people.new_account("ada", None, None), proven)
     listed = ok("user", "identities", "ada")
     assert "https://provider.example" in listed
     assert "0000-1" in listed

@@ -99,9 +99,8 @@ def test_old_addresses_find_the_team_and_its_systems(world: World, spelling: int
     with world.database.write() as session, pytest.raises(InvalidFields):
         teams.create_team(session, CONSOLE, "Another", slug="northern-lights-group")
     for taken in ("Northern Lights Group", "Nordlys", "n0rdlys"):
-        with refused(world.database, InvalidFields, "team") as caught, world.database.write() as session:
+        with refused(world.database, InvalidFields, "team", match="or was"), world.database.write() as session:
             teams.create_team(session, CONSOLE, taken)
-        assert "'Northern lights' is called so, or was" in caught.value.fields["name"][0]
     with world.database.write() as session:  # both teams' names are the one team's now
         teams.rename_team(session, CONSOLE, session.get_one(Team, world.team), "Northern Lights Group")
     _sound(world)
