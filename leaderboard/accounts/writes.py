@@ -105,7 +105,7 @@ def _guesses(part: str, known: Collection[str]) -> int:
     """
     from zxcvbn import zxcvbn  # 60 ms and 8 MB of word lists, for the few requests that set a password
 
-    pieces = zxcvbn(part, user_inputs=sorted(known))["sequence"] if part else []
+    pieces = zxcvbn(part, user_inputs=sorted(known))["sequence"]
     telling = [int(piece["guesses"]) for piece in pieces if len(piece["token"]) > 1 or piece["token"].isalnum()]
     return factorial(len(telling)) * prod(telling)
 

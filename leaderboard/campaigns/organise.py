@@ -178,8 +178,7 @@ def remove_organiser(campaign: str, member: int) -> ResponseReturnValue:
     if request.method == "GET":
         return render_template("organise/remove_organiser.html", organiser=organiser)
     back, said = url_for(".show", campaign=campaign), f"{organiser.name} no longer organises the campaign."
-    stays = not organiser.is_self or actor().all_powerful
-    address = back if stays else url_for("organise.index")
+    address = url_for("organise.index") if organiser.is_self else back
     return done(lambda: api.remove_organiser(campaign, member), said, address, back)
 
 

@@ -82,11 +82,8 @@ def take_back(team: str) -> ResponseReturnValue:
 @blueprint.post("/teams/<team>/requests/<int:asked>/<any(accept, refuse):answer>")
 @signed_in
 def answer(team: str, asked: int, answer: str) -> ResponseReturnValue:
-    if answer == "accept":
-        api.accept_request(team, asked)
-        return sent_on("The request is accepted: who asked is in the team now.", "teams.show", team=team)
-    api.refuse_request(team, asked)
-    return sent_on("The request is refused.", "teams.show", team=team)
+    (api.accept_request if answer == "accept" else api.refuse_request)(team, asked)
+    return sent_on("The request is answered.", "teams.show", team=team)
 
 
 @blueprint.get("/teams/<team>")

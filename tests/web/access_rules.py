@@ -268,10 +268,7 @@ PAGES: dict[str, tuple[Page, ...]] = {
         Page("/organise/news/teams/{team}", ROOMS),
         Page("/organise/elsewhere/teams/{team}", ELSEWHERE),
     ),
-    "organise_teams.ask_merge": (
-        Page("/organise/news/teams/{team}/merge?into={other_team}", ROOMS),
-        Page("/organise/news/teams/{team}/merge?into={team}", (302, 404, 404, 404)),
-    ),
+    "organise_teams.ask_merge": (Page("/organise/news/teams/{team}/merge?into={other_team}", ROOMS),),
     "organise_submissions.of_campaign": (
         Page("/organise/news/submissions", ROOMS, files={"": TO_ORGANISERS}),
         Page("/organise/news/submissions?state=none", (302, 404, 404, 400)),
@@ -451,7 +448,7 @@ FIELDS: dict[str, dict[str, Any]] = {
     "api.describe_run": {"label": "another", "notes": ""},
     "api.make_campaign": {"title": "Mine", "measures": ["AP"]},
     "api.make_evaluation": {"slug": "2027", "title": "The year 2027", "period": "2027"},
-    "api.change_role": {"role": "member"},
+    **dict.fromkeys(("teams.change_role", "api.change_role"), {"role": "member"}),
     "api.make_system": {"name": "Another one"},
     "api.set_form_field": {"key": "model", "label": "Model"},
     "api.state_agreement": {"key": "terms", "title": "Terms", "wording": "Be fair."},

@@ -160,7 +160,7 @@ def test_a_token_is_shown_once_and_only_its_hash_is_kept(participant: Reader, ap
         assert kept.last_used_at is not None
         assert kept.expires_at is not None
         assert dt.timedelta(days=29) < kept.expires_at - present() < dt.timedelta(days=31)
-        assert [open_token(session, token, present())] == tokens_of(session, kept.user_id, present()) != [kept]
+        assert [open_token(session, token, present())] == tokens_of(session, kept.user_id, present()) == [kept]
         events = session.scalars(sa.select(Event).where(Event.action == "make token")).all()
         assert [event.facts["scopes"] for event in events] == [["read", "submit"]]
         assert token not in str([event.facts for event in events])
