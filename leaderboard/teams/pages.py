@@ -24,6 +24,7 @@ blueprint = Blueprint("teams", __name__)
 system_blueprint = Blueprint("systems", __name__)
 
 NewForm, SystemForm = declared(inputs.NewTeam, "slug"), declared(inputs.SystemChanges, "kind")
+ONLY_OWNERS = "Only an owner of the team may do this."
 SettingsForm, AskForm = declared(inputs.TeamChanges), declared(inputs.Asking)
 
 
@@ -124,7 +125,7 @@ def remove_member(team: str, member: int | None = None) -> ResponseReturnValue:
     user_id = member or actor().user_id or 0
     names = {row.user_id: row.name for row in page.members}
     if request.method == "GET":
-        require(member is None or page.is_owner, "Only an owner of the team may do this.")
+        require(member is None or page.is_owner, ONLY_OWNERS)
         if user_id not in names:
             raise NotFound
         return render_template("teams/remove.html" if member else "teams/leave.html", page=page, name=names[user_id])
@@ -139,6 +140,7 @@ def remove_member(team: str, member: int | None = None) -> ResponseReturnValue:
 @blueprint.post("/teams/<team>/members/<int:member>/role")
 @signed_in
 def change_role(team: str, member: int) -> ResponseReturnValue:
+    require(read(reads.team_page, team).is_owner or actor().all_powerful, ONLY_OWNERS)
     api.change_role(team, member, checked(inputs.NewRole, {"role": request.form.get("role", "")}))
     return sent_on("The role is changed.", "teams.show", team=team)
 

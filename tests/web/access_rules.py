@@ -448,7 +448,7 @@ FIELDS: dict[str, dict[str, Any]] = {
     "api.describe_run": {"label": "another", "notes": ""},
     "api.make_campaign": {"title": "Mine", "measures": ["AP"]},
     "api.make_evaluation": {"slug": "2027", "title": "The year 2027", "period": "2027"},
-    **dict.fromkeys(("teams.change_role", "api.change_role"), {"role": "member"}),
+    "api.change_role": {"role": "member"},
     "api.make_system": {"name": "Another one"},
     "api.set_form_field": {"key": "model", "label": "Model"},
     "api.state_agreement": {"key": "terms", "title": "Terms", "wording": "Be fair."},
