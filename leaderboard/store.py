@@ -18,15 +18,15 @@ import time
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from pathlib import Path, PurePosixPath, PureWindowsPath
-from typing import Any, BinaryIO
+from pathlib import Path, PureWindowsPath
+from typing import BinaryIO
 
 import numpy as np
 from isal import isal_zlib
 from numpy.typing import NDArray
 
 from leaderboard.config import Config
-from leaderboard.errors import BadInput, Damaged, FileRejected, Missing, NoStore, NotFound, TooLarge
+from leaderboard.errors import BadInput, Damaged, FileRejected, Missing, NoStore, TooLarge
 from leaderboard.formats import ByteSource, Limits, open_plain
 from leaderboard.frozen import frozen
 from leaderboard.private_files import private_folder
@@ -34,11 +34,9 @@ from leaderboard.private_files import private_folder
 RUNS = "runs"
 RANKED = "ranked"
 REMAKE = "remake"  # an empty file for each ranked copy that has to be made again
-LOST_COPIES = "lost"  # and for each of which that failed
 INCOMING = "incoming"  # what is being written; nothing there is a file of ours yet
 SET_ASIDE = "set-aside"
 MARK = "leaderboard-run-store"  # an empty folder: without it this is some other place, and nothing here is believed
-TRY_LOST_SECONDS = 3600.0  # before a lost copy that somebody asks for is tried again
 ABANDONED_SECONDS = 24 * 3600.0  # an upload that takes longer than this has died
 OWNER = re.compile(r"([0-9]{1,9})-([0-9]{1,9})")  # submission and compat; other files there are not ours
 CHECK_BYTES = 4096  # a file of one block: an empty one fits on a full disk
@@ -46,11 +44,8 @@ PIECE = 1 << 18  # bytes read at once
 LONGEST_FILENAME = 200  # characters
 NO_CAP = 1 << 62  # our own caps come first and say more
 DAMAGED = (
-    "The copy of this run's ranked lists is damaged or missing. It is made again by itself: try again in a minute."
-)
-LOST = (
-    "The copy of this run's ranked lists is damaged or missing, and making it again from the run's stored file failed. "
-    "The run's figures are not touched. The organisers find the reason in the worker's log."
+    "The copy of this run's ranked lists is damaged or missing. It is made again by itself: try again in a minute. "
+    "Where that does not help, the organisers find the reason in the worker's log. The run's figures are not touched."
 )
 
 
@@ -88,7 +83,7 @@ class Arriving:
 
     def __init__(self, path: Path, filename: str, config: Config) -> None:
         self.path = path
-        last = PureWindowsPath(PurePosixPath(filename).name).name
+        last = PureWindowsPath(filename).name
         self.filename = "".join(filter(str.isprintable, last))[-LONGEST_FILENAME:] or "run"
         self._config = config
         self._size = 0
@@ -155,21 +150,18 @@ class RankedList:
         return len(self.documents)
 
 
-class _Hashing(io.RawIOBase):
+class _Hashing:
     """Reads a file and hashes what it gives. Raises NoStore when the file system refuses."""
 
     def __init__(self, file: io.FileIO) -> None:
         self._file = file
         self.sha256 = hashlib.sha256()
 
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any, /) -> int:
+    def read(self, size: int, /) -> bytes:
         with file_system():
-            count = self._file.readinto(buffer) or 0
-        self.sha256.update(memoryview(buffer)[:count])
-        return count
+            piece = self._file.read(size)
+        self.sha256.update(piece)
+        return piece
 
 
 class RunStore:
@@ -249,23 +241,19 @@ class RunStore:
         with self.receiving(stream, filename) as (received, _):
             return received
 
-    @contextmanager
-    def run_file(self, sha256: str) -> Iterator[Path]:
-        """The bytes as received, as a file on this machine while the block runs. Raises Missing where there is none."""
-        try:
-            path = self._existing(self._run(sha256))
-        except NotFound:
-            raise Missing(f"The stored file {sha256} is missing.") from None
-        yield path
+    def run_file(self, sha256: str) -> Path:
+        """The bytes as received, as a file on this machine. Raises Missing where there is none."""
+        return self._existing(self._run(sha256))
 
     @contextmanager
-    def open_run(self, sha256: str) -> Iterator[io.RawIOBase]:
+    def open_run(self, sha256: str) -> Iterator[ByteSource]:
         """The bytes as received, as a stream that is read once, and checked against `sha256` when the block ends.
 
         Raises Damaged then for other bytes, in place of whatever was raised in the block: what is wrong with a damaged
         file is not its sender's doing. Missing at once where there is no file, NoStore when nothing can be read.
         """
-        with self.run_file(sha256) as path, file_system():
+        path = self.run_file(sha256)
+        with file_system():
             file = path.open("rb", buffering=0)
         with file:
             stream = _Hashing(file)
@@ -322,33 +310,31 @@ class RunStore:
             with file_system():
                 _write_lists(path, copy.name, positions, lists)
             self._put(path, copy)
-        self._forget(LOST_COPIES, copy.name)
 
     def ranked_list(self, submission_id: int, compat: int, position: int) -> RankedList:
         """What a scored run lists for one query, by rank; empty when the run lacks the query.
 
         `position` is the query's in its evaluation, `compat` the scoring set's. For a run that was scored. Raises
         Damaged when the copy is damaged or missing or can't be read, and notes that it has to be made again; NoStore
-        when that can't be noted either. What Damaged says is whether that goes on or has failed.
+        when that can't be noted either.
         """
         copy = self._copy(submission_id, compat)
         try:
             with file_system():
                 return _read_list(self._existing(copy), position)
-        except (NotFound, ValueError, zlib.error, NoStore) as error:
+        except (Missing, ValueError, zlib.error, NoStore) as error:
+            self._require()
             with file_system():
-                lost = self._root / LOST_COPIES / copy.name
-                is_lost = lost.exists()
-                if not is_lost or _is_older(lost, TRY_LOST_SECONDS):
-                    self._note(REMAKE, copy.name)
-            raise Damaged(LOST if is_lost else DAMAGED) from error
+                private_folder(self._root / REMAKE)
+                (self._root / REMAKE / copy.name).touch()
+            raise Damaged(DAMAGED) from error
 
     def copy_is_sound(self, submission_id: int, compat: int) -> bool | None:
         """Whether every byte of a run's copy is as it was written; None where there is none. Nothing is noted."""
         try:
             with file_system():
                 return _is_sound(self._existing(self._copy(submission_id, compat)))
-        except (NotFound, NoStore):
+        except (Missing, NoStore):
             return None
 
     def damaged_copies(self) -> list[tuple[int, int]]:
@@ -357,14 +343,10 @@ class RunStore:
             owners = [OWNER.fullmatch(path.name) for path in sorted((self._root / REMAKE).glob("*"))]
         return [(int(owner[1]), int(owner[2])) for owner in owners if owner is not None]
 
-    def copy_is_lost(self, submission_id: int, compat: int) -> None:
-        """Notes that a copy could not be made again, and takes it off the list of `damaged_copies`."""
-        self._note(LOST_COPIES, self._copy(submission_id, compat).name)
-        self.copy_is_done(submission_id, compat)
-
     def copy_is_done(self, submission_id: int, compat: int) -> None:
-        """Takes a copy off the list of `damaged_copies`."""
-        self._forget(REMAKE, self._copy(submission_id, compat).name)
+        """Takes a copy off the list of `damaged_copies`, until somebody finds it damaged again."""
+        with file_system():
+            (self._root / REMAKE / self._copy(submission_id, compat).name).unlink(missing_ok=True)
 
     def _run(self, sha256: str) -> Path:
         return self._root / RUNS / sha256[:2] / sha256
@@ -372,16 +354,6 @@ class RunStore:
     def _copy(self, submission_id: int, compat: int) -> Path:
         """Its name is its owner's."""
         return self._root / RANKED / f"{submission_id % 1000:03}" / f"{submission_id}-{compat}"
-
-    def _note(self, kind: str, name: str) -> None:
-        self._require()
-        with file_system():
-            private_folder(self._root / kind)
-            (self._root / kind / name).touch()
-
-    def _forget(self, kind: str, name: str) -> None:
-        with file_system():
-            (self._root / kind / name).unlink(missing_ok=True)
 
     def _require(self) -> None:
         """Raises NoStore when the folder is not the store: unmounted, moved, or another volume in its place."""
@@ -398,7 +370,7 @@ class RunStore:
             _flush(target.parent)
 
     def _existing(self, path: Path) -> Path:
-        """The path of a file of the store. Raises NotFound when there is none."""
+        """The path of a file of the store. Raises Missing when there is none."""
         with file_system():
             try:
                 path.stat()
@@ -407,7 +379,7 @@ class RunStore:
                 kind = path.relative_to(self._root).parts[0]
                 if not (self._root / kind).is_dir():  # none was ever kept here, or all were moved away
                     raise NoStore(f"{self._root} has no folder {kind}") from None
-                raise NotFound(f"The run store has no file {path.name}.") from None
+                raise Missing(f"The stored file {path.name} is missing.") from None
         return path
 
 
@@ -468,19 +440,17 @@ def _read_list(path: Path, position: int) -> RankedList:
 
 
 def _is_sound(path: Path) -> bool:
-    """Whether all of a file is as it was written: the head, every block, and nothing behind the last one."""
+    """Whether the head and every block of a file are as they were written."""
     with path.open("rb") as file:
         try:
             index = _index(file, path.name)
         except ValueError:
             return False
-        end = file.tell()
         for start, size, checksum in index.tolist():
             file.seek(start)
             if size and _checksum(path.name, file.read(size)) != checksum:
                 return False
-            end = max(end, start + size)
-        return path.stat().st_size == end
+    return True
 
 
 def _index(file: BinaryIO, owner: str) -> NDArray[np.uint64]:

@@ -303,6 +303,5 @@ def fetch(number: int, file: Path) -> None:
         sha256 = status(session, CONSOLE, number, present()).receipt
     if file.exists():
         raise errors.BadInput(f"{file} is there already; give another name")
-    with RunStore(Config.from_environment().store_url).run_file(sha256) as stored:
-        shutil.copyfile(stored, file)
+    shutil.copyfile(RunStore(Config.from_environment().store_url).run_file(sha256), file)
     click.echo(f"{file}: SHA-256 {sha256}")

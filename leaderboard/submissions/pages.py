@@ -16,7 +16,6 @@ import os
 import secrets
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
@@ -172,12 +171,12 @@ class Intake:
         with reading() as session:
             evaluation = session.get_one(Evaluation, self.evaluation_id)
             expected = expected_of(session, actor(), evaluation, now(), to_submit=True)
-        with nullcontext(arrived) if arrived else store().run_file(upload.sha256) as path:
-            self.header = run_metadata(path, upload.filename)
-            looked = rules.look_at(path, upload.filename, rules.CHECKED_BYTES, store().config.text_bytes)
-            if arrived:  # before the transaction that keeps it: a large file takes seconds
-                with arrived.open("rb") as file:
-                    os.fsync(file.fileno())
+        path = arrived or store().run_file(upload.sha256)
+        self.header = run_metadata(path, upload.filename)
+        looked = rules.look_at(path, upload.filename, rules.CHECKED_BYTES, store().config.text_bytes)
+        if arrived:  # before the transaction that keeps it: a large file takes seconds
+            with arrived.open("rb") as file:
+                os.fsync(file.fileno())
         self.checked = check_looked(looked, expected, sent.details.get("threshold"), [sent.team_id])
 
 
@@ -206,8 +205,7 @@ def check_looked(
 
 def run_download(submission: int, sha256: str) -> Response:
     """The bytes as received, only ever as a download: nothing that a team sends is shown by a browser from here."""
-    with store().run_file(sha256) as path:
-        file = path.open("rb")
+    file = store().run_file(sha256).open("rb")
     packed = file.peek(2)[:2] == b"\x1f\x8b"
     name = f"submission-{submission}.txt{'.gz' if packed else ''}"
     answer: Response = send_file(file, mimetype="application/octet-stream", as_attachment=True, download_name=name)

@@ -337,11 +337,10 @@ class Worker:
                 return False
             if isinstance(reply, Postponed):
                 continue  # another one may be possible
+            self._store.copy_is_done(submission_id, compat)
             if isinstance(reply, Copied):
-                self._store.copy_is_done(submission_id, compat)
                 log.info("submission %s: its ranked lists were damaged and are made again", submission_id)
             else:
-                self._store.copy_is_lost(submission_id, compat)
                 log.error("submission %s: its damaged ranked lists can't be made again: %s", submission_id, reply)
             return True
         return False

@@ -43,8 +43,7 @@ def _play(world: World) -> None:
     world.drain()
     world.submit("no run at all\n")
     failed = world.submit(run_text(3))
-    with world.store.run_file(world.scoring(failed).submission.sha256) as path:
-        path.write_bytes(b"damaged")
+    world.store.run_file(world.scoring(failed).submission.sha256).write_bytes(b"damaged")
     world.drain()
 
 

@@ -90,9 +90,9 @@ class World:
     def stuck_run(self) -> tuple[int, Path]:
         """A run whose file is a pipe: scoring it goes on until somebody writes there. Returns its id and the pipe."""
         run = self.submit(run_text(1))
-        with self.store.run_file(self.scoring(run).submission.sha256) as path:
-            path.unlink()
-            os.mkfifo(path)
+        path = self.store.run_file(self.scoring(run).submission.sha256)
+        path.unlink()
+        os.mkfifo(path)
         return run, path
 
     def close(self) -> None:

@@ -122,8 +122,7 @@ def test_only_organisers_export_and_a_run_whose_file_is_gone_is_left_out_and_nam
     run = world.submit()
     with pytest.raises(NotFound), exporting(world.database, world.ada, "small", tmp_path):
         pass
-    with world.store.run_file(world.scoring(run).submission.sha256) as path:
-        path.unlink()
+    world.store.run_file(world.scoring(run).submission.sha256).unlink()
     with exporting(world.database, CONSOLE, "small", tmp_path) as export:
         archive = b"".join(packed(export, RunStore(world.store.url)))
     assert (export.runs, len(export.lost)) == (1, 1)

@@ -67,8 +67,7 @@ def test_a_fault_a_missing_file_and_a_death_are_told_apart(world: World, child: 
     no_such_set = 10**6
     # With where it was and not with its text.
     assert _reply(child, Job(run, no_such_set)) == Failed("an error while reading the judgments: NoResultFound")
-    with world.store.run_file(world.receive(run_text(2)).sha256) as path:
-        path.unlink()
+    world.store.run_file(world.receive(run_text(2)).sha256).unlink()
     assert isinstance(_reply(child, _job(world, run)), Unreadable)
     stuck, _ = world.stuck_run()
     child.ask(_job(world, stuck))
