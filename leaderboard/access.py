@@ -264,18 +264,21 @@ def may_change_standing(actor: Actor, evaluation: Evaluation, now: datetime) -> 
     return actor.may_organise(evaluation.campaign_id) or teams_may_change(evaluation, now)
 
 
-def may_rename(session: Session, actor: Actor, team_id: int) -> bool:
-    """Whether `actor` may rename a team or make it one with another: its name is on the boards of all its campaigns.
+def organises_all_entered(session: Session, actor: Actor, **which: int) -> bool:
+    """Whether `actor` may rename a team (team_id) or make it one with another, or change the kind of a system
+    (system_id): that is on the boards of all campaigns that it has runs in.
 
-    Admins may, and whoever organises every campaign that it has runs in. Whoever lets a team in asks nobody, so that
-    gives no say, and takes none from others.
+    Admins may, and whoever organises every one of them. Whoever lets a team in asks nobody, so that gives no say, and
+    takes none from others.
     """
-    return actor.organises_all(_campaigns_entered(session, team_id=team_id))
+    if not actor.organises:
+        return actor.all_powerful
+    return actor.organises_all(_campaigns_entered(session, **which))
 
 
 def merging_refusal(session: Session, actor: Actor, *teams: Team) -> str:
     """Why `actor` may not make these teams one, in words; "" where they may."""
-    names = [team.name for team in teams if not may_rename(session, actor, team.id)]
+    names = [team.name for team in teams if not organises_all_entered(session, actor, team_id=team.id)]
     who = "by admins and by whoever organises every campaign that it took part in"
     return f"{names[0]} is merged {who}." if names else ""
 
@@ -293,12 +296,6 @@ def may_bring_in(session: Session, actor: Actor, team_id: int) -> bool:
     if entered:
         return bool(entered & actor.organises)
     return not exists(session, Membership.team_id == team_id)
-
-
-def may_change_kind(session: Session, actor: Actor, system_id: int) -> bool:
-    """Whether `actor` organises every campaign that the system has runs in."""
-    may_be = actor.all_powerful or bool(actor.organises)
-    return may_be and actor.organises_all(_campaigns_entered(session, system_id=system_id))
 
 
 def _campaigns_entered(session: Session, **which: int) -> set[int]:

@@ -6,7 +6,8 @@
     print(client.results(done["id"])["figures"])
 
 What an evaluation asks beside the run goes with it: `asked` says what, `answers`, `agree` and `side_file` give it. A
-run that is most likely a slip is not taken: `Doubtful` has the warnings, and `confirm=True` says that it is meant so.
+run that is most likely a slip is not taken: `Refused` has the warnings in the field `confirm`, and `confirm=True` says
+that it is meant so.
 
 A run goes over in pieces, so that its size costs no memory. Every sending has a key, by which a second try after a
 broken connection finds the first one: no run is submitted twice.
@@ -57,19 +58,9 @@ class Refused(LeaderboardError):
             problem = json.loads(content)
             fields = problem["fields"]
             words = "\n".join(f"{name}: {text}" for name, texts in fields.items() for text in texts)
-            kind = Doubtful if set(fields) == {"confirm"} else Refused
-            return kind(status, words or str(problem["detail"]), fields)
+            return cls(status, words or str(problem["detail"]), fields)
         except (ValueError, KeyError, TypeError, AttributeError):
             return cls(status, f"The server answered {status} and not as this API does; look at its address.")
-
-
-class Doubtful(Refused):
-    """The run is most likely a slip: nothing was taken, and it is sent again with confirm if it is meant so."""
-
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        """What speaks against it."""
-        return tuple(self.fields["confirm"])
 
 
 class NoServer(Unavailable):
@@ -140,8 +131,8 @@ class Client:
         fields      team; system, the last part of its address, or new_system, the name of one to make; designation,
                     threshold, label, notes, version, stand; confirm=True: the run is meant so, whatever the warnings
 
-        Raises Refused, by `fields` where it is about some: `run` has what is wrong with a file that would be rejected;
-        Doubtful for what has to be confirmed; NoServer after several tries.
+        Raises Refused, by `fields` where it is about some: `run` has what is wrong with a file that would be rejected,
+        `confirm` what has to be confirmed; NoServer after several tries.
         """
         fields |= {f"answer-{name}": value for name, value in (answers or {}).items()}
         fields |= {f"agreement-{name}": version for name, version in (agree or {}).items()}

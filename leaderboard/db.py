@@ -14,8 +14,7 @@ from typing import Annotated, Any, NoReturn, TypeVar
 
 import numpy as np
 import sqlalchemy as sa
-from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.dialects.postgresql import JSONB, insert
 from sqlalchemy.engine.interfaces import Dialect
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.orm import DeclarativeBase, InstrumentedAttribute, Session, mapped_column
@@ -340,7 +339,7 @@ def _prepare_file(file: Path, must_exist: bool, *_: object) -> None:
     must_exist: refuses to connect where the file is missing, which SQLite would make empty.
     """
     if must_exist and not file.exists():
-        raise sqlite3.OperationalError("the database's file is missing")
+        raise sqlite3.OperationalError("its file is missing; `leaderboard db upgrade` makes a new one")
     try:
         if file.parent.is_dir():
             private_file(file)
@@ -444,9 +443,7 @@ def missing(
 
 def insert_unless_there(session: Session, model: type[Base], **values: Any) -> None:
     """Inserts a row, or nothing where its key is taken. Waits for another transaction that is just inserting it."""
-    dialect = session.get_bind().dialect.name
-    insert = postgresql.insert(model) if dialect == "postgresql" else sqlite.insert(model)
-    session.execute(insert.values(**values).on_conflict_do_nothing())
+    session.execute(insert(model).values(**values).on_conflict_do_nothing())  # which SQLite writes alike
 
 
 def lock_table(session: Session, model: type[Base]) -> None:

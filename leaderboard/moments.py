@@ -9,24 +9,18 @@ from zoneinfo import ZoneInfo, available_timezones
 
 
 def day_in_words(moment: dt.datetime) -> str:
-    """`20 Nov 2026`: the day of a moment in UTC. Naive moments are refused with ValueError."""
-    return f"{_in_utc(moment):%-d %b %Y}"
+    """`20 Nov 2026`: the day of a moment in UTC."""
+    return f"{moment.astimezone(dt.UTC):%-d %b %Y}"
 
 
 def moment_in_words(moment: dt.datetime) -> str:
-    """`20 Nov 2026, 14:05 UTC`. Naive moments are refused with ValueError."""
-    return f"{_in_utc(moment):%-d %b %Y, %H:%M} UTC"
+    """`20 Nov 2026, 14:05 UTC`."""
+    return f"{moment.astimezone(dt.UTC):%-d %b %Y, %H:%M} UTC"
 
 
 def exact_moment_in_words(moment: dt.datetime) -> str:
-    """`20 Nov 2026, 14:05:09 UTC`: to the second, rounded down. Naive moments are refused with ValueError."""
-    return f"{_in_utc(moment):%-d %b %Y, %H:%M:%S} UTC"
-
-
-def _in_utc(moment: dt.datetime) -> dt.datetime:
-    if moment.tzinfo is None:
-        raise ValueError(f"a moment needs its time zone: {moment!r}")
-    return moment.astimezone(dt.UTC)
+    """`20 Nov 2026, 14:05:09 UTC`: to the second, rounded down."""
+    return f"{moment.astimezone(dt.UTC):%-d %b %Y, %H:%M:%S} UTC"
 
 
 UTC = "UTC"

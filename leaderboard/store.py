@@ -440,17 +440,19 @@ def _read_list(path: Path, position: int) -> RankedList:
 
 
 def _is_sound(path: Path) -> bool:
-    """Whether the head and every block of a file are as they were written."""
+    """Whether all of a file is as it was written: the head, every block, and nothing behind the last one."""
     with path.open("rb") as file:
         try:
             index = _index(file, path.name)
         except ValueError:
             return False
+        end = file.tell()
         for start, size, checksum in index.tolist():
             file.seek(start)
             if size and _checksum(path.name, file.read(size)) != checksum:
                 return False
-    return True
+            end = max(end, start + size)
+        return path.stat().st_size == end
 
 
 def _index(file: BinaryIO, owner: str) -> NDArray[np.uint64]:

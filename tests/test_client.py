@@ -18,7 +18,7 @@ from leaderboard.accounts import writes as credentials
 from leaderboard.accounts import writes as people
 from leaderboard.accounts.rules import Scope
 from leaderboard.audit.writes import present
-from leaderboard.client import Client, Doubtful, NoServer, Refused
+from leaderboard.client import Client, NoServer, Refused
 from leaderboard.db import Database
 from leaderboard.errors import BadInput
 from leaderboard.submissions.models import Submission
@@ -118,9 +118,9 @@ def test_what_is_asked_goes_with_the_run_and_what_is_most_likely_a_slip_with_a_y
     assert remote.submit(run, more=asker, place=place).status == 0  # what was sent with a yes is not sent again
     assert remote.count() == count
     client = Client(remote.site.url, remote.token)
-    with pytest.raises(Doubtful) as caught:
+    with pytest.raises(Refused) as caught:
         client.submit(place, run, team="alpha", system="asker", answers={"model": "sparse"})
-    assert caught.value.warnings[0].startswith("Your team has submitted a file with the same text before")
+    assert caught.value.fields["confirm"][0].startswith("Your team has submitted a file with the same text before")
     with remote.database.read() as session:
         runs = session.scalars(sa.select(Submission).where(Submission.filename == "e.run").order_by(Submission.id))
         assert [(one.answers["model"], one.said) for one in runs] == [

@@ -111,8 +111,7 @@ def _baseline(context: click.Context, weighting: baselines.Weighting, short: str
     if asked.place is not None:
         from leaderboard.cli.submissions import campaign_of_baseline
 
-        queries = [row.id for row in rows]
-        vars(asked).update(campaign_of_baseline(asked.place, asked.team, asked.system or weighting.name, queries))
+        vars(asked).update(campaign_of_baseline(asked.place, asked.team, asked.system or weighting.name))
     tuning = _tuning(asked, rows) if asked.tuning_judgments else None
     weights = _weights(asked, files, weighting, [*rows, *(tuning.queries if tuning else ())])
     tuned = None

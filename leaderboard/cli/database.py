@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 import click
 from sqlalchemy.orm import Session
@@ -12,7 +11,7 @@ from leaderboard.access import CONSOLE, Actor, actor_of
 from leaderboard.accounts.writes import find_user
 from leaderboard.config import Config
 from leaderboard.db import PATIENCE_SECONDS, Database
-from leaderboard.errors import BadInput, Conflict, NoDatabase, OtherBuild, Unavailable
+from leaderboard.errors import Conflict, NoDatabase, Unavailable
 
 
 @click.group()
@@ -34,18 +33,13 @@ def upgrade() -> None:
 
 
 @contextmanager
-def _connected(config: Config) -> Iterator[Database]:
-    """The installation's database, with or without tables. Raises BadInput or Unavailable when it can't be opened."""
-    database = Database.connect(config.database_url, patience_seconds=PATIENCE_SECONDS)
-    name, file = f"the database {_shown(database)}", _file(database)
-    if file is not None and not file.parent.is_dir():  # SQLite makes the file, but not the folder around it
-        raise BadInput(f"there is no folder {file.parent} for {name}; make it, or change LEADERBOARD_DATABASE_URL")
+def _connected(config: Config, *, must_exist: bool = False) -> Iterator[Database]:
+    """The installation's database, with or without tables. Raises BadInput or Unavailable when it can't be used."""
+    database = Database.connect(config.database_url, patience_seconds=PATIENCE_SECONDS, must_exist=must_exist)
     try:
         yield database
-    except OtherBuild as error:
-        raise Conflict(f"{name} was made by another build of this program: {error.reason}") from error
     except NoDatabase as error:
-        raise Unavailable(f"{name} does not answer: {error.reason}") from error
+        raise Unavailable(f"the database {_shown(database)} can't be used: {error.reason}") from error
     finally:
         database.close()
 
@@ -53,10 +47,8 @@ def _connected(config: Config) -> Iterator[Database]:
 @contextmanager
 def up_to_date(config: Config) -> Iterator[Database]:
     """The same, when its tables are those that this version needs; raises Conflict, saying what to do, when not."""
-    with _connected(config) as database:
-        file = _file(database)
-        # Connecting would make an empty file where there is none.
-        revision = migrate.current(database) if file is None or file.exists() else None
+    with _connected(config, must_exist=True) as database:
+        revision = migrate.current(database)
         migrate.require_known(revision)
         if revision != migrate.newest():
             needed = f"is at revision {revision}, this version needs {migrate.newest()}"
@@ -88,9 +80,3 @@ def actor_named(session: Session, user: str | None) -> Actor:
 def _shown(database: Database) -> str:
     """Its address, without the password."""
     return database.engine.url.render_as_string(hide_password=True)
-
-
-def _file(database: Database) -> Path | None:
-    """The file of an SQLite database; None for a database on a server."""
-    url = database.engine.url
-    return Path(url.database or "") if url.get_backend_name() == "sqlite" else None

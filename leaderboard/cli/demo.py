@@ -9,7 +9,6 @@ import socket
 import subprocess
 import sys
 import time
-import urllib.request
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
@@ -29,7 +28,6 @@ from leaderboard.store import RunStore
 from leaderboard.worker.queue import unfinished
 
 FOLDER = Path("leaderboard-demo")
-START_SECONDS = 60.0
 LOOK_SECONDS = 0.5  # between two checks of the processes
 STOP_SECONDS = 20.0  # for a process to end by itself, before it is killed
 LAST_LINES = 15
@@ -75,6 +73,8 @@ def demo(port: int, folder: Path) -> None:
             _run(folder.resolve(), listener)
     except KeyboardInterrupt:
         _go_on_stopping()
+    except (OtherBuild, FileRejected) as error:  # of our own names, where something else has them
+        raise Conflict(f"{error}\n{folder} can't be gone on with: {AFRESH}") from error
     click.echo("stopped")
 
 
@@ -108,32 +108,21 @@ def _locked(folder: Path) -> Iterator[None]:
 def _run(folder: Path, listener: socket.socket) -> None:
     """Sets up and starts everything, and keeps it going until KeyboardInterrupt."""
     click.echo(f"setting up the demonstration in {folder} …")
-    address = address_of(listener)
     config = Config(
         database_url=f"sqlite:///{folder / 'leaderboard.sqlite'}",
         store_url=str(folder / "store"),
         secret_key=_secret_key(folder / "secret-key"),
-        public_url=address,
+        public_url=address_of(listener),
         secure_cookies=False,  # it is served without TLS, to this machine only
     )
     with closing(Database.connect(config.database_url)) as database:
-        try:
-            migrate.upgrade(database)
-            migrate.require_this_build(database)
-        except OtherBuild as error:
-            raise Conflict(
-                f"{folder} was made by another build of this program ({error.difference}); {AFRESH}"
-            ) from error
+        migrate.upgrade(database)
+        migrate.require_this_build(database)
         with _site_and_worker(config, folder, listener) as look_after:
             # The worker scores the first runs while the others are still being drawn.
-            try:
-                seeded = seeding.load(database, RunStore(config.store_url), datetime.now(UTC))
-            except FileRejected as error:
-                words = f"{folder} holds something under a name that the demonstration needs ({error}); {AFRESH}"
-                raise Conflict(words) from error
+            seeded = seeding.load(database, RunStore(config.store_url), datetime.now(UTC))
             sample = folder / seeded.sample.name
             sample.write_bytes(seeded.sample.text)
-            _wait_for_site(address, look_after)
             is_scoring = 1
             while is_scoring:  # seconds, and the first page then shows finished boards
                 look_after()
@@ -188,20 +177,6 @@ def _site_and_worker(config: Config, folder: Path, listener: socket.socket) -> I
             except subprocess.TimeoutExpired:
                 os.killpg(process.pid, signal.SIGKILL)
             process.communicate()
-
-
-def _wait_for_site(address: str, look_after: Callable[[], None]) -> None:
-    """Returns once the site answers. Raises Unavailable when it does not within START_SECONDS."""
-    deadline = time.monotonic() + START_SECONDS
-    while True:
-        look_after()
-        try:
-            with urllib.request.urlopen(f"{address}/healthz", timeout=LOOK_SECONDS):  # noqa: S310  # our own address
-                return
-        except OSError as error:
-            if time.monotonic() > deadline:
-                raise Unavailable(f"{address} does not answer after {START_SECONDS:g} s: {error}") from error
-            time.sleep(LOOK_SECONDS / 5)
 
 
 def _announce(config: Config, seeded: seeding.Seeded, sample: Path, folder: Path) -> None:

@@ -68,10 +68,6 @@ BY_HAND = {  # commands that no endpoint makes: where they are
     "team rename": "operations:rename",
     "team member add": "operations:add_member",
 }
-SERVER = [
-    click.Option(["--server"], metavar="URL", help="Do it at this site, as the account of a token, and not here."),
-    click.Option(["--token-file"], type=FILE, help=f"A file with the token; else {options.TOKEN} has it."),
-]
 
 
 def group(name: str, about: str) -> click.Command:
@@ -100,13 +96,14 @@ def group(name: str, about: str) -> click.Command:
 
 def _command(endpoint: Endpoint, command: Command) -> click.Command:
     about, _, _ = str(endpoint.function.__doc__).partition("\f")  # what follows is for programs
-    return click.Command(
+    made = click.Command(
         command.words[-1],
         callback=lambda **_: _run(endpoint, command),
-        params=[*_parameters(endpoint, command), *SERVER],
+        params=[*_parameters(endpoint, command)],
         help=f"{inspect.cleandoc(about)}\n\n\b\nleaderboard {' '.join(command.words)} {command.example}".rstrip(),
         short_help=endpoint.words[0],
     )
+    return typing.cast(click.Command, options.AT_SERVER(made))
 
 
 def _parameters(endpoint: Endpoint, command: Command) -> Iterator[click.Parameter]:
@@ -379,21 +376,21 @@ def merge(team: str, into: str, unite: tuple[str, ...], confirmed: bool) -> None
     \b
     leaderboard team merge alder-group team-alder --unite heron
     """
-    with reading() as session:
+    if not confirmed:
+        ask(f"Make {team} a part of {into} for good?")
+    with writing() as session:
         source, target = find_team(session, team), find_team(session, into)
         systems = [find_system(session, source.slug, slug).id for slug in unite]
-    if not confirmed:
-        options.ask(f"Make {source.name} a part of {target.name} for good?")
-    with writing() as session:
-        merge_teams(session, CONSOLE, find_team(session, team), find_team(session, into), unite=systems)
+        merge_teams(session, CONSOLE, source, target, unite=systems)
     click.echo(f"{source.name} is a part of {target.name} now")
 
 
-@click.command(params=[*settings_of(FileRuleChanges), *SERVER])
+@click.command(params=settings_of(FileRuleChanges))
 @options.PLACE
 @option("--documents", "The collection's document ids, one a line, plain or gzipped.", options.FILE)
 @flag("--no-documents", "Drop the list of document ids.")
 @flag("--confirm", "Don't ask before a doubtful list is taken.")
+@options.AT_SERVER
 @click.pass_context
 def rules(
     context: click.Context, /, evaluation: str, documents: Path | None, no_documents: bool, confirm: bool, **_: object

@@ -220,9 +220,12 @@ DEPTH = option("--depth", "Documents a query.", whole(1), default=1000)
 OUT = click.Path(dir_okay=False, path_type=Path)
 ONLY_AT_SERVER = "--token-file is for --server; on this installation itself no token is needed"
 AT_SERVER = together(
-    option("--server", "Ask this site, through its API.", envvar="LEADERBOARD_SERVER", metavar="URL"),
-    option("--token-file", f"The file with your API token there (else {TOKEN}).", FILE),
-)
+    option(
+        "--server", "Do it at this site, as the account of a token, and not here.",
+        envvar="LEADERBOARD_SERVER", metavar="URL",
+    ),
+    option("--token-file", f"A file with the token; else {TOKEN} has it.", FILE),
+)  # fmt: skip
 
 
 def given_on_line(context: click.Context) -> dict[str, Any]:

@@ -124,12 +124,11 @@ def _baseline(asked: SimpleNamespace) -> str | None:
         return None
     is_whole = asked.layout != "trec_eval" and not asked.per_query
     refuse_if(not is_whole, "--compare is of whole runs; leave out --per-query and --format trec_eval")
-    names = {path.resolve(): str(path) for path in asked.runs}
-    baseline = names.get(Path(asked.compare).resolve())
-    refuse_if(baseline is None, f"--compare: {asked.compare} is not among the runs: {', '.join(names.values())}")
+    names = [str(path) for path in asked.runs]
+    refuse_if(asked.compare not in names, f"--compare: {asked.compare} is not among the runs: {', '.join(names)}")
     needs = "--compare needs two different runs or more: the one to compare with and the others"
-    refuse_if(len(names) < max(2, len(asked.runs)), needs)
-    return baseline
+    refuse_if(len(set(names)) < max(2, len(names)), needs)
+    return str(asked.compare)
 
 
 def _scored(asked: SimpleNamespace, wanted: Sequence[Measure], setting: Setting) -> list[ScoredRun]:

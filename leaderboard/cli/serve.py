@@ -19,7 +19,6 @@ from leaderboard.web.server import Worker, close_after_upload, gate
 THREADS = 400  # of one process, most of which wait for slow clients
 CONNECTIONS = 1000  # of one process
 IDLE_SECONDS = 5  # between two requests of a connection, and before its first one
-FILES = 4096  # that one process may have open
 NEW_KEY = "python -c 'import secrets; print(secrets.token_hex(32))'"
 
 
@@ -69,8 +68,8 @@ def serve(host: str, port: int, workers: int, threads: int, fd: int | None, sett
             "they know it by in LEADERBOARD_HOSTS, such as leaderboard.example.org"
         )
     click.echo(f"the site listens at {address_of(listener)}")
-    files, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (max(files, min(FILES, most) if most > 0 else FILES), most))
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # a connection and an upload are a file each
     umask = os.umask(0o077)
     os.umask(umask)
     _Site(

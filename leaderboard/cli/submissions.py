@@ -17,28 +17,23 @@ from leaderboard.access import CONSOLE
 from leaderboard.audit.writes import present
 from leaderboard.cli import options
 from leaderboard.cli.database import reading, writing
-from leaderboard.cli.operations import SERVER, client_of, settings_of
+from leaderboard.cli.operations import client_of, settings_of
 from leaderboard.cli.options import Place, aligned, counting_bar, flag, named, option, refuse_if
 from leaderboard.client import UNFINISHED, Client
 from leaderboard.config import Config
 from leaderboard.declared.commands import moment
 from leaderboard.evaluations.reads import find_evaluation
 from leaderboard.evaluations.rules import WHERE_READ
-from leaderboard.judgments.models import Query
 from leaderboard.names import name_key
-from leaderboard.numbers import counted
 from leaderboard.store import RunStore
 from leaderboard.submissions.inputs import LONGEST_LABEL, RunSettings
 from leaderboard.submissions.reads.status import status
 from leaderboard.submissions.rules import SHOWN_STATES, RunChoice, SystemKind
-from leaderboard.submissions.writes.submissions import admit
 from leaderboard.teams.models import System, Team
 from leaderboard.teams.reads import find_team
 from leaderboard.teams.writes import NewSystem, create_system
 
 SUBMITTED, NOT_SCORED, NOT_TAKEN = 0, 1, 2  # exit status
-# What is true of the next run, too: who asks may not, or not now.
-OF_ALL = (401, 403, 404, 429)
 
 
 @click.command(params=settings_of(RunSettings))
@@ -86,11 +81,7 @@ def submit(
     2  a run is not taken: the evaluation or the account refuses it, something that is asked is missing, or it asks for
        --confirm
     """
-    either = "give either --system, or --new-system to make one"
-    refuse_if((fields["system"] is None) == (fields["new_system"] is None), either)
-    for name in ("answers", "agree"):
-        pairs, fields[name] = fields[name], dict(fields[name])
-        refuse_if(len(fields[name]) < len(pairs), f"--{name.removesuffix('s')} names a key twice")
+    fields |= {name: dict(fields[name]) for name in ("answers", "agree")}
     whose = "--as is for this installation itself; with --server the token says whose account it is"
     refuse_if(server and user, whose)
     refuse_if(token_file and not server, options.ONLY_AT_SERVER)
@@ -100,21 +91,16 @@ def submit(
     return _send(client_of("submit", server, token_file, user), evaluation, runs, wait, {**fields, "key": key})
 
 
-def campaign_of_baseline(evaluation: Place, team: str, name: str, queries: Sequence[str]) -> dict[str, Any]:
+def campaign_of_baseline(evaluation: Place, team: str, name: str) -> dict[str, Any]:
     """What campaign and evaluation state for a baseline, by the names of its options; `stand`: whether somebody chooses
     the run that stands for its system, and `collection`: how many documents that has, None where nobody says.
 
-    Raises what `submit` would, and BadInput for queries that the evaluation lacks, which would fail the run when it is
-    scored: before the documents are read, not after.
+    Raises NotFound for what is not there, and Conflict where the team's system of this name is no baseline: before the
+    documents are read, not after.
     """
     with reading() as session:
-        record, owner = find_evaluation(session, CONSOLE, *evaluation.split("/")), find_team(session, team)
-        find_baseline(session, owner, name)
-        admit(session, CONSOLE, record, owner, present())
-        known = set(session.scalars(sa.select(Query.external_id).where(Query.evaluation_id == record.id)))
-        if lacking := [query for query in queries if query not in known]:
-            missing = f"{counted(len(lacking), 'query')} of the file: {named(lacking)}"
-            raise errors.BadInput(f"{evaluation} lacks {missing}; leave them out")
+        record = find_evaluation(session, CONSOLE, *evaluation.split("/"))
+        find_baseline(session, find_team(session, team), name)
         return {
             "beta": record.campaign.beta,
             "no_relevant": record.campaign.no_relevant.value,
@@ -156,8 +142,8 @@ def _send(client: Client, evaluation: Place, files: Sequence[Path], wait: float,
 
     fields  those of `Client.submit`
 
-    Returns the worst exit status. What is refused for a reason that all runs have in common ends it: those before it
-    stay submitted, and are waited for.
+    Returns the worst exit status. What is refused for another reason than the file ends it: those before it stay
+    submitted, and are waited for.
     """
     sent: list[tuple[Path, int]] = []
     statuses = [SUBMITTED]
@@ -167,8 +153,7 @@ def _send(client: Client, evaluation: Place, files: Sequence[Path], wait: float,
                 run = client.submit(evaluation, file, tell=bar, **fields)
         except errors.LeaderboardError as error:
             statuses.append(_say_refused(file, error))
-            status = getattr(error, "http_status", error.status)  # the server's, or what it would be
-            if isinstance(error, errors.Unavailable) or status in OF_ALL or _is_asked(error):
+            if error.fields.keys() not in ({"run"}, {"confirm"}):  # it is true of the next run, too
                 if unsent := files[position + 1 :]:
                     click.echo(f"not sent either: {named([*map(str, unsent)])}", err=True)
                 break
@@ -180,11 +165,6 @@ def _send(client: Client, evaluation: Place, files: Sequence[Path], wait: float,
     return max([*statuses, *_outcomes(client, sent, wait)])
 
 
-def _is_asked(error: errors.LeaderboardError) -> bool:
-    """Whether answers or agreements are wrong, which all runs of a command have in common."""
-    return any(name.startswith(("answer-", "agreement-")) for name in error.fields)
-
-
 def _say_refused(file: Path, error: errors.LeaderboardError) -> int:
     """Says on stderr why a run is not taken; the exit status that this makes."""
     if error.fields.keys() == {"confirm"}:
@@ -194,7 +174,7 @@ def _say_refused(file: Path, error: errors.LeaderboardError) -> int:
         lines = [*(f"{file}: {problem}" for problem in error.fields["run"]), f"{file}: not submitted"]
     else:
         lines = [f"{file}: not taken: {error.message}"]
-    if _is_asked(error):
+    if any(name.startswith(("answer-", "agreement-")) for name in error.fields):
         lines.append(
             "what is asked goes with --answer KEY=VALUE (answer-KEY) and --agree KEY=VERSION (agreement-KEY), once you "
             f"have read that version: {WHERE_READ}"
@@ -260,13 +240,14 @@ def _say_missing(path: Path, results: Mapping[str, Any]) -> None:
 HEAD = ("number", "evaluation", "team", "system", "kind", "label", "state", "received")
 
 
-@click.command("list", params=[*SERVER])
+@click.command("list")
 @click.argument("place", metavar="CAMPAIGN[/EVALUATION]")
 @option("--state", "Only those in this state.", SHOWN_STATES)
 @option("--team", "Only those of the team with this slug.")
 @option("--kind", "Only those of systems of this kind.", SystemKind)
 @click.option("--late/--in-time", default=None, help="Only late ones, or only those in time.")
 @option("--text", "Only those whose label, file, system or hash holds this.")
+@options.AT_SERVER
 def list_submissions(
     place: str, server: str | None, token_file: Path | None, late: bool | None, **filters: str | None
 ) -> None:

@@ -11,7 +11,6 @@ import shutil
 import tempfile
 from collections.abc import Sequence
 from dataclasses import asdict
-from datetime import datetime
 from functools import partial
 from pathlib import Path
 
@@ -20,7 +19,6 @@ import sqlalchemy as sa
 
 from leaderboard.access import CONSOLE
 from leaderboard.audit import verify as record
-from leaderboard.audit.stored_events import verifications
 from leaderboard.cli import options
 from leaderboard.cli.database import actor_named, up_to_date
 from leaderboard.cli.options import counting_bar, flag, json_text, option
@@ -28,7 +26,6 @@ from leaderboard.config import Config
 from leaderboard.db import Database
 from leaderboard.errors import BadInput, NotFound
 from leaderboard.formats import Limits
-from leaderboard.moments import moment_in_words
 from leaderboard.numbers import counted
 from leaderboard.store import RunStore
 from leaderboard.transfer.drafting import draft_of
@@ -98,15 +95,12 @@ def verify(figures: bool, noted: tuple[int, str] | None, as_json: bool) -> int:
                 with counting_bar(report.runs, "Scoring again") as tell:
                     limits = Limits(expanded_bytes=config.text_bytes)
                     stored.recompute(database, store, limits, report, tell, spoilt)
-        before = None
-        with record.part(report, "the outcomes of verifications"), database.read() as session:
-            before = verifications(session).clean_at
         _keep(database, report, figures)
     if as_json:
         differences = [asdict(each) | {"who": each.who} for each in report.differences]
         text = json_text({"clean": report.clean, **asdict(report), "differences": differences})
     else:
-        text = _words(report, before)
+        text = _words(report)
     click.echo(text, nl=False)
     return int(not report.clean)
 
@@ -122,7 +116,7 @@ def _keep(database: Database, report: record.Report, figures: bool) -> None:
         click.echo("the trail is damaged and takes no event: the outcome is not kept", err=True)
 
 
-def _words(report: record.Report, before: datetime | None) -> str:
+def _words(report: record.Report) -> str:
     lines = [
         f"{each.where}: {each.what}\n  stored    {each.stored}\n  expected  {each.expected}\n  {each.who}"
         for each in report.differences
@@ -131,8 +125,6 @@ def _words(report: record.Report, before: datetime | None) -> str:
     numbers = {name: number for name, number in asdict(report).items() if isinstance(number, int)}
     counts = ", ".join(f"{name.replace('_', ' ')} {number:,}" for name, number in numbers.items())
     lines.append(f"{verdict}: {counts}")
-    if before is not None and not report.clean:
-        lines.append(f"the record was last found in order {moment_in_words(before)}")
     lines.append(f"head of the trail: {report.events}:{report.head}")
     return "\n".join(lines) + "\n"
 
@@ -216,8 +208,6 @@ def export(campaign: str, out: Path) -> int:
     """
     if out.exists():
         raise BadInput(f"{out} is there already; name another place")
-    if not out.parent.is_dir():
-        raise BadInput(f"there is no folder {out.parent}; make it, or name another place")
     config = Config.from_environment()
     with (
         up_to_date(config) as database,

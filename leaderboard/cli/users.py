@@ -203,9 +203,9 @@ def mail() -> None:
 
 
 @mail.command("list")
-@flag("--all every", "Those of the last weeks that are no longer sent, too.")
+@flag("--all every", "Those of the last weeks that were sent or given up, too.")
 def list_them(every: bool) -> None:
-    """List the mails that wait, the oldest first.
+    """List the mails that were not sent, the oldest first: those that wait, are too late or go to nobody any more.
 
     \b
     leaderboard mail list
@@ -213,14 +213,9 @@ def list_them(every: bool) -> None:
     with reading() as session:
         mails = outbox.list_mails(session, present(), every=every)
     rows = [
-        (row.id, row.kind, row.to or "–", f"{row.created_at:%Y-%m-%d %H:%M}", row.state, row.failure)
-        for row in mails
-        if every or row.state == "waits"
+        (row.id, row.kind, row.to or "–", f"{row.created_at:%Y-%m-%d %H:%M}", row.state, row.failure) for row in mails
     ]
     print_table(("mail", "kind", "to", "since", "state", "last try"), rows, "no mail waits")
-    if len(rows) < len(mails):
-        pointless = counted(len(mails) - len(rows), "mail")
-        click.echo(f"{pointless} will never be sent: too late, or to nobody; --all lists them", err=True)
 
 
 @mail.command()

@@ -497,7 +497,7 @@ def _system_page(session: Session, actor: Actor, record: System, now: datetime) 
         team=team.name,
         team_slug=team.slug,
         own=own,
-        may_edit=own or access.may_change_kind(session, actor, record.id),
+        may_edit=own or access.organises_all_entered(session, actor, system_id=record.id),
         may_remove=own and removal_refusal(session, record) is None,
         others=tuple(sorted(others.items(), key=lambda pair: pair[1].casefold())),
         years=tuple(years),
@@ -593,7 +593,7 @@ def organised_teams(
     return tuple(
         snapshot(
             OrganisedTeam, team, members=size, systems=systems, runs=runs,
-            may_rename=access.may_rename(session, actor, team.id),
+            may_rename=access.organises_all_entered(session, actor, team_id=team.id),
         )
         for team, size, systems, runs in rows
     )  # fmt: skip

@@ -10,7 +10,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard.access import Actor, may_change_kind, may_rename, require
+from leaderboard.access import Actor, organises_all_entered, require
 from leaderboard.accounts.models import User
 from leaderboard.accounts.rules import token_hash
 from leaderboard.audit.writes import assign, present, record
@@ -84,7 +84,7 @@ def change_system(session: Session, actor: Actor, system: System, **changes: Any
     Its team changes the description and the links. Its kind is changed by whoever organises all campaigns that it has
     runs in: as a baseline it is ranked on none of their boards.
     """
-    organiser = may_change_kind(session, actor, system.id)
+    organiser = organises_all_entered(session, actor, system_id=system.id)
     require(actor.is_in(system.team_id) or organiser, "Only members of the team and organisers describe a system.")
     settings = _settings(SystemSettings, system, **changes)
     require(
@@ -158,7 +158,7 @@ def rename_team(session: Session, actor: Actor, team: Team, name: str, slug: str
     slug  its part of an address, made from the name when not given
     """
     require(
-        may_rename(session, actor, team.id),
+        organises_all_entered(session, actor, team_id=team.id),
         f"{team.name} is renamed by admins and by whoever organises every campaign that it took part in.",
     )
     team = locked(session, Team, team.id)

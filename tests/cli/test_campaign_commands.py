@@ -289,7 +289,7 @@ def test_a_submission_with_mistakes_leaves_nothing_behind(
     ok: Says, refused: Says, evaluation: str, run_file: Path, tmp_path: Path
 ) -> None:
     submit = ("submit", evaluation, run_file)
-    assert "give either --system, or --new-system" in refused(*submit, "--team", "alder")
+    assert "give either system, or new_system" in refused(*submit, "--team", "alder")
     assert "there is no team 'elder'; did you mean alder?" in refused(*submit, "--team", "elder", "--new-system", "H")
     assert "there is no system 'h' of Alder" in refused(*submit, "--team", "alder", "--system", "h")
     assert "there is no evaluation" in refused("submit", "harbour/27", run_file, "--team", "alder", "--new-system", "H")

@@ -42,10 +42,8 @@ def test_without_a_mail_server_an_operator_reads_what_would_be_sent(
         people.ask_for_reset(session, "ada@example.org")
         people.ask_for_reset(session, "nobody@example.org")
     listed = command("mail", "list")
-    assert (listed.status, listed.out.count("waits")) == (0, 1)
-    assert listed.err == "1 mail will never be sent: too late, or to nobody; --all lists them\n"
+    assert (listed.status, listed.out.count("waits"), listed.out.count("to nobody")) == (0, 1, 1)
     assert "nobody@example.org" not in listed.out + ok("mail", "list", "--all")
-    assert ok("mail", "list", "--all").count("to nobody") == 1
     first = listed.out.splitlines()[1].split()[0]
     said = ok("mail", "show", first)
     assert said.startswith("To: ada@example.org\nSubject: Choose a new password\n\n")
@@ -56,10 +54,7 @@ def test_without_a_mail_server_an_operator_reads_what_would_be_sent(
     with database.write() as session:
         people.ask_for_reset(session, "ada@example.org")
         session.execute(sa.update(Mail).values(expires_at=present()))
-    late = command("mail", "list")
-    assert (late.status, late.out) == (0, "")
-    assert late.err.startswith("no mail waits\n2 mails will never be sent")
-    assert ok("mail", "list", "--all").count("too late") == 2
+    assert ok("mail", "list").count("too late") == 2
     refused("mail", "show", "999")
 
 

@@ -42,7 +42,7 @@ def test_none_starts_on_a_database_without_tables(
 ) -> None:
     monkeypatch.setenv("LEADERBOARD_SECRET_KEY", "a secret of the tests only")
     monkeypatch.setenv("LEADERBOARD_DATABASE_URL", new_database_url())
-    assert refused(*process).endswith("has no tables yet; run `leaderboard db upgrade`\n")
+    assert "`leaderboard db upgrade`" in refused(*process)
 
 
 @pytest.mark.parametrize("engine_name", ["sqlite"])  # what listens; the sites of `tests/browser` are on PostgreSQL
