@@ -34,12 +34,12 @@ def upgrade() -> None:
 
 @contextmanager
 def _connected(config: Config, *, must_exist: bool = False) -> Iterator[Database]:
-    """The installation's database, with or without tables. Raises BadInput or Unavailable when it can't be used."""
+    """The installation's database, with or without tables. Raises BadInput or Unavailable when it does not answer as it should."""
     database = Database.connect(config.database_url, patience_seconds=PATIENCE_SECONDS, must_exist=must_exist)
     try:
         yield database
     except NoDatabase as error:
-        raise Unavailable(f"the database {_shown(database)} can't be used: {error.reason}") from error
+        raise Unavailable(f"the database {_shown(database)} does not answer as it should: {error.reason}") from error
     finally:
         database.close()
 

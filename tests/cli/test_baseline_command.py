@@ -209,8 +209,8 @@ def test_a_system_that_is_no_baseline_is_not_taken_for_one(
     assert done.err == (
         "1 query without a document: q3\nthe collection of harbour/2026 has 4 documents, and these are others\n"
     )
-    (tmp_path / "queries.tsv").write_text("q1\tharbour\nq8\tfees\n")
+    (tmp_path / "queries.tsv").write_text("q1\tharbour\nq8\tharbour\n")
     done = command("baseline", "bm25", *files, *SUBMIT, "--system", "Terms")
-    assert done.err == "harbour/2026 lacks 1 query of the file: q8; leave them out\n"
+    assert (done.status, "q8" in done.err, "not submitted" in done.err) == (1, True, True)
     done = command("baseline", "bm25", *files, *SUBMIT, "--beta", "3")
     assert done.err.startswith("leaderboard baseline bm25: leave out --beta: with --submit the campaign states it")
