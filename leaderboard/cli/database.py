@@ -34,7 +34,7 @@ def upgrade() -> None:
 
 @contextmanager
 def _connected(config: Config, *, must_exist: bool = False) -> Iterator[Database]:
-    """The installation's database, with or without tables. Raises BadInput or Unavailable when it does not answer as it should."""
+    """The installation's database, with or without tables. Raises BadInput, and Unavailable when it can't be used."""
     database = Database.connect(config.database_url, patience_seconds=PATIENCE_SECONDS, must_exist=must_exist)
     try:
         yield database
