@@ -6,7 +6,7 @@ python -m scripts.settings_tables
 from pathlib import Path
 
 from leaderboard.campaigns.inputs import CampaignSettings
-from leaderboard.declared.inputs import Inputs, as_text, is_required, shown_of
+from leaderboard.declared.inputs import Inputs, as_text, shown_of
 from leaderboard.evaluations.inputs import EvaluationSettings
 
 DOCS = Path(__file__).parents[1] / "docs" / "organising.md"
@@ -21,7 +21,7 @@ def table_of(model: type[Inputs]) -> str:
     for name, field in model.model_fields.items():
         shown = shown_of(field)
         option = shown.option or f"--{name.replace('_', '-')}"
-        default = "required" if is_required(field) else as_text(field.default)
+        default = "required" if field.is_required() else as_text(field.default)
         default = {True: "yes", False: "no", "": "none"}.get(default, default)
         words = f"{field.title}. {field.description or ''}".replace("|", "\\|").strip()
         choices = [f"`{as_text(value)}` ({meaning})" for value, meaning in (shown.words or {}).items()]

@@ -148,7 +148,7 @@ def option_of(name: str, field: FieldInfo, default: Any) -> click.Option:
     text = f"{label.removesuffix('.')}."
     if isinstance(default, int | str) and default not in (True, False, ""):
         text += f" (default: {default})"
-    more: dict[str, Any] = {"required": inputs.is_required(field), "help": text}
+    more: dict[str, Any] = {"required": field.is_required(), "help": text}
     if bool in kinds:
         either = shown.option or f"{words}/--no-{words.removeprefix('--')}"
         return click.Option([either, name], is_flag=True, default=None, **more)

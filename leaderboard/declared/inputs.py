@@ -19,7 +19,7 @@ from typing import Annotated, Any, TypeVar
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, ValidationInfo
 from pydantic import model_validator as _model_validator
 from pydantic.fields import FieldInfo
-from pydantic_core import PydanticUndefined, PydanticUndefinedType
+from pydantic_core import PydanticUndefined
 
 from leaderboard.errors import BadInput, InvalidFields
 from leaderboard.frozen import frozen
@@ -105,7 +105,7 @@ def changes_of(model: type[Model]) -> type[Model]:
     own = inspect.get_annotations(model)
     for name, field in model.model_fields.items():
         if name not in own:
-            if is_required(field):
+            if field.is_required():
                 field.metadata.append(MUST_STAY)
             field.default, field.validate_default = None, False
     model.model_config["json_schema_extra"] = _without_defaults
@@ -281,12 +281,7 @@ Confirm = Annotated[bool, Field(description="To what it does at once, which a re
 
 def defaults_of(model: type[Inputs]) -> dict[str, Any]:
     """What holds where a setting is left out, by name."""
-    return {name: field.default for name, field in model.model_fields.items() if not is_required(field)}
-
-
-def is_required(field: FieldInfo) -> bool:
-    """Whether a setting has no default."""
-    return isinstance(field.default, PydanticUndefinedType) and field.default_factory is None
+    return {name: field.default for name, field in model.model_fields.items() if not field.is_required()}
 
 
 def as_text(value: Any) -> Any:

@@ -22,7 +22,7 @@ from leaderboard.access import Actor
 from leaderboard.accounts.rules import Scope
 from leaderboard.boards.api import EVALUATION
 from leaderboard.declared.commands import Command, Find, Other
-from leaderboard.declared.inputs import checked, checked_partly, is_required
+from leaderboard.declared.inputs import checked, checked_partly
 from leaderboard.errors import Conflict, Gathered, InvalidFields, NotFound, TooLarge
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads import find_evaluation
@@ -64,7 +64,7 @@ MAKE_ONE = "to make one, name it as new_system (--new-system) in place of system
 def _run_form() -> type[msgspec.Struct]:
     """The form with its files, as the document tells it."""
     own = [
-        (name, field.annotation, *(() if is_required(field) else (field.default,)))
+        (name, field.annotation, *(() if field.is_required() else (field.default,)))
         for name, field in RunForm.model_fields.items()
     ]
     further = {  # patterns of names that an evaluation makes

@@ -35,13 +35,6 @@ def register(app: Flask) -> None:
 
 GREATEST = 2**31 - 1  # what a row's number may be on both engines: PostgreSQL refuses a greater one as out of range
 
-# What a page may be asked for. Anything else in an address stays out of the links that are made from it: some names
-# mean something to the function that makes them.
-ARGUMENTS = (
-    "measure", "tag", "show", "sort", "answer", "condition", "page", "state", "team",
-    "kind", "late", "text", "subject", "number", "person", "since", "until",
-)  # fmt: skip
-
 
 class RowNumber(IntegerConverter):
     """A row's number in an address, in the digits of ASCII. A greater one than a row can have is not found."""
@@ -63,7 +56,8 @@ def download(ending: str) -> str:
 
 
 def _address(endpoint: str, changes: dict[str, str | None]) -> str:
-    shown = {name: value for name, value in request.args.items() if name in ARGUMENTS}
+    # Of other names, `url_for` has arguments of its own.
+    shown = {name: value for name, value in request.args.items() if name.isalpha() and name != "endpoint"}
     wanted = {**shown, **(request.view_args or {}), **changes}
     return url_for(endpoint, **{name: value for name, value in wanted.items() if value})
 

@@ -23,7 +23,6 @@ import typing
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from enum import Enum
 from functools import cache, partial
 from http import HTTPStatus
 from typing import Any, TypeVar
@@ -43,8 +42,8 @@ from leaderboard.accounts.writes import USED_EVERY, note_use
 from leaderboard.config import Config
 from leaderboard.db import Database
 from leaderboard.declared.commands import PART, Command
-from leaderboard.declared.inputs import Inputs, Whole, checked, checked_json
-from leaderboard.errors import BadInput, InvalidFields, LeaderboardError, NotAllowed, NotIdentified
+from leaderboard.declared.inputs import Inputs, Whole, checked, checked_json, kinds_of
+from leaderboard.errors import BadInput, InvalidFields, NotAllowed, NotIdentified
 from leaderboard.frozen import frozen
 from leaderboard.web import context
 from leaderboard.web.page_cache import offer
@@ -96,8 +95,6 @@ def plain(value: Any) -> Any:
     """The value as JSON has it: texts, numbers, lists and objects; None for what is no finite number."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {name: plain(getattr(value, name)) for name in answered_fields(type(value))}
-    if isinstance(value, Enum):
-        return value.value
     if isinstance(value, float):  # one that was rounded is of a class of its own
         return float(value) if math.isfinite(value) else None
     if isinstance(value, dt.date):
@@ -108,9 +105,7 @@ def plain(value: Any) -> Any:
         return sorted(map(plain, value))
     if isinstance(value, tuple | list):
         return [plain(own) for own in value]
-    if value is None or isinstance(value, str | int):
-        return value
-    raise LeaderboardError(f"the API has no way to tell a {type(value).__name__}")
+    return value
 
 
 @cache
@@ -152,14 +147,13 @@ def identify() -> None:
         g.actor, g.scopes = request.environ[context.CONSOLE_KEY], frozenset(Scope)
         return
     g.actor, g.scopes = VISITOR, frozenset()
-    header = request.headers.get("Authorization")
-    if header is None:
+    sent = request.authorization
+    if sent is None:
         return
-    scheme, _, token = header.partition(" ")
-    if scheme.lower() != "bearer":
+    if sent.token is None:
         raise NotIdentified("The API takes tokens only: send `Authorization: Bearer …`.")
     with context.reading() as session:
-        opened = open_token(session, token.strip(), context.now())
+        opened = open_token(session, sent.token, context.now())
         if opened is not None:
             g.scopes = frozenset(map(Scope, opened.scopes))
             g.actor = actor_through(session, opened.user_id, g.scopes)
@@ -271,15 +265,9 @@ def _add(method: str, address: str, scope: Scope | None, function: Function, **m
     parameters = inspect.signature(function).parameters.values()
     places = {each.name: hints[each.name] for each in parameters if each.kind is each.POSITIONAL_OR_KEYWORD}
     body = places.pop("body", None)
-    arguments = {each.name: _without_none(hints[each.name]) for each in parameters if each.kind is each.KEYWORD_ONLY}
+    arguments = {each.name: kinds_of(hints[each.name])[0] for each in parameters if each.kind is each.KEYWORD_ONLY}
     ENDPOINTS.append(Endpoint(method, address, function, scope, places, arguments, body, hints["return"], **more))
     return function
-
-
-def _without_none(kind: Any) -> Any:
-    """`str` of `str | None`."""
-    kinds = [part for part in typing.get_args(kind) if part is not types.NoneType]
-    return kinds[0] if len(kinds) == 1 else kind
 
 
 def _answer(endpoint: Endpoint, **places: Any) -> Response:
@@ -326,8 +314,7 @@ def _body(kind: type[Inputs]) -> Inputs:
     except (ValueError, RecursionError) as error:
         raise BadInput(f"The body is no JSON: {error}.") from None
     if not isinstance(content, dict):
-        known = ", ".join(kind.model_fields) or "none"
-        raise BadInput(f"The body has to be a JSON object of fields; known are: {known}.")
+        raise BadInput("The body has to be a JSON object of fields.")
     return checked_json(kind, sent)
 
 
@@ -447,7 +434,11 @@ def _operation(endpoint: Endpoint, schema_of: Mapping[Any, dict[str, Any]]) -> d
         "summary": summary,
         "description": more.strip(),
         "security": security,
-        "parameters": _parameters(endpoint, schema_of),
+        "parameters": [
+            {"name": name, "in": where, "required": where == "path", "schema": schema_of[kind]}
+            for where, kinds in (("path", endpoint.places), ("query", endpoint.arguments))
+            for name, kind in kinds.items()
+        ],
         "responses": {
             str(int(endpoint.status)): _content(endpoint.file or JSON, answer, description="What was asked for."),
             "default": _content(PROBLEM, schema_of[ProblemDetails], description="Why it was refused."),
@@ -468,21 +459,6 @@ def _with_files(schema: dict[str, Any]) -> dict[str, Any]:
     if "properties" not in schema:
         return schema
     return {**schema, "properties": {name: _with_files(own) for name, own in schema["properties"].items()}}
-
-
-def _parameters(endpoint: Endpoint, schema_of: Mapping[Any, dict[str, Any]]) -> list[dict[str, Any]]:
-    places = {
-        part["name"]: {"type": "integer", "minimum": 0}
-        if part["converter"] == "int"
-        else {**schema_of[endpoint.places[part["name"]]], "minLength": 1}
-        for part in PART.finditer(endpoint.address)
-    }
-    arguments = {name: schema_of[kind] for name, kind in endpoint.arguments.items()}
-    return [
-        {"name": name, "in": where, "required": where == "path", "schema": schema}
-        for where, schemas in (("path", places), ("query", arguments))
-        for name, schema in schemas.items()
-    ]
 
 
 def _content(media_type: str, schema: dict[str, Any], **more: Any) -> dict[str, Any]:

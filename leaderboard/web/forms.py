@@ -17,7 +17,7 @@ from wtforms.widgets import DateTimeLocalInput
 
 from leaderboard import errors
 from leaderboard.audit.rules import short
-from leaderboard.declared.inputs import MUST_STAY, Inputs, as_text, checked, choices_of, is_required, kinds_of, shown_of
+from leaderboard.declared.inputs import MUST_STAY, Inputs, as_text, checked, choices_of, kinds_of, shown_of
 
 
 class Form(FlaskForm):  # type: ignore[misc]  # Flask-WTF has no types
@@ -92,7 +92,7 @@ def fields_of(model: type[Inputs], *left_out: str) -> dict[str, Any]:
 
 def _field(field: FieldInfo) -> Any:
     kinds, shown = kinds_of(field.annotation), shown_of(field)
-    must_be_filled = is_required(field) or MUST_STAY in field.metadata
+    must_be_filled = field.is_required() or MUST_STAY in field.metadata
     default = None if must_be_filled else as_text(field.get_default())
     of_field: dict[str, Any] = {"label": field.title or "", "description": field.description or "", "default": default}
     if bool in kinds:

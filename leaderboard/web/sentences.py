@@ -17,7 +17,6 @@ from leaderboard.statistics import LEAST_QUERIES, POWER, least_queries
 from leaderboard.web.formatting import number, over, plain_figure, sentence, signed, when
 
 LEAST_P = 0.001
-OF_TWO_MEANS = ("AQWV", "MQWV")  # of misses and of false alarms: there may be fewer queries that have the first
 NAMED = 4  # systems that share something and are all named
 
 
@@ -38,7 +37,7 @@ def comparison_finding(compared: Compared) -> tuple[str, ...]:
     if interval.low is None or interval.high is None:
         words.append(f"There is no interval: {interval.reason}.")
     else:
-        ends = f"{_end(interval.low, column.unit)} to {_end(interval.high, column.unit)}"
+        ends = f"{signed(interval.low, column.unit)} to {signed(interval.high, column.unit)}"
         says = "does not include 0"
         if interval.low <= 0 <= interval.high:
             says = "includes 0"
@@ -50,14 +49,6 @@ def comparison_finding(compared: Compared) -> tuple[str, ...]:
         words.append(f"The randomisation test gives {p}.")
         words.append("This is of one pair alone: of many pairs that are looked at, some seem apart by chance.")
     return tuple(words)
-
-
-def _end(value: float, unit: str) -> str:
-    """An end of an interval, which is not 0 unless it is exactly that."""
-    text = signed(value, unit)
-    if value == 0 or not text[0].isdigit():  # what rounds to 0 has no sign
-        return text
-    return f"just {'above' if value > 0 else 'below'} 0"
 
 
 def board_finding(page: BoardPage) -> tuple[str, ...]:
@@ -98,24 +89,15 @@ def means_over(page: BoardPage) -> str:
 
 
 def why_no_intervals(page: BoardPage) -> str:
-    """Why a board has no interval; empty where it has one, and until they are worked out.
-
-    How many queries have a relevant document is said only to those who may see single queries.
-    """
-    column, terms, most = page.ranked_by, page.terms, max(page.whole.counts, default=0)
+    """Why a board has no interval; empty where it has one, and until they are worked out."""
+    column, terms = page.ranked_by, page.terms
     if column is None or terms is None or page.whole.has_intervals or not (page.tag or page.statistics):
         return ""
     if page.tag:
         return "No confidence intervals: they are worked out over all queries only."
     least = least_queries(parse(column.name), terms.settings.metric).for_interval
-    words = f"No confidence intervals of {column.name}: they take at least {least} queries"
-    if terms.settings.metric.no_relevant == "pfa_only" and parse(column.name).family.name in OF_TWO_MEANS:
-        words, most = f"{words} with a relevant document", min(most, terms.counted - terms.nothing_relevant)
-    if most >= least:
-        return f"{words}, and values that differ."
-    there = f"there {'is' if most == 1 else 'are'} {'at most ' if terms.rounding else ''}{most}"
     why = " A single one can cost more than all others together." if least > LEAST_QUERIES else ""
-    return f"{words}; {there}.{why}"
+    return f"No confidence intervals of {column.name}: they take at least {least} values, not all alike.{why}"
 
 
 def smallest_difference(page: BoardPage) -> str:
@@ -136,14 +118,12 @@ def smallest_difference(page: BoardPage) -> str:
 
 
 def lead_rests_on(page: BoardPage) -> str:
-    """Without how few queries the leader would not be first alone; empty where nothing is known or none leads."""
+    """Without how few queries the leader would not be first alone; empty where that is not known or none leads."""
     lead = page.statistics.told.lead if page.statistics and page.statistics.told else None
-    if lead is None or lead.leader is None:
+    if lead is None or lead.leader is None or not lead.removed:
         return ""
     names = _names(page)
     leader = names[lead.leader]
-    if not lead.removed:
-        return f"How few queries the lead of {leader} rests on is not said: {lead.reason}."
     without = f": without {_together(lead.named)}" if lead.named else ", without which"
     others = _together([names[scoring] for scoring in lead.then if scoring != lead.leader])
     then = f"it would share the first place with {others}" if lead.leader in lead.then else f"{others} would be first"
@@ -168,7 +148,7 @@ def best_over_periods(page: ProgressPage, kind: str = "system") -> str:
         return f"No {kind} has a value of {page.column.name} yet."
     what = f"the {extreme(page.column)} {page.column.name}"
     what = f"{page.condition}: {what}" if page.condition else sentence(what)
-    return f"{what} is {' and '.join(best if len(best) == 1 else (best[0], best[-1]))}."
+    return f"{what} is {' and '.join(dict.fromkeys((best[0], best[-1])))}."
 
 
 def one_system_over_periods(page: ProgressPage, lines: Sequence[Line], only: int) -> str:
