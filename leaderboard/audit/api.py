@@ -1,14 +1,12 @@
 """The audit trail of a campaign: who did what to what, when, and what it changed."""
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any
-
-from pydantic import Field
+from typing import Any
 
 from leaderboard.accounts.rules import Scope
 from leaderboard.audit import reads
 from leaderboard.declared.commands import Command
-from leaderboard.web.context import MOST_PAGES, read
+from leaderboard.web.context import read
 from leaderboard.web.endpoints import get
 from leaderboard.web.organise import CAMPAIGN
 
@@ -38,7 +36,7 @@ def trail(
     person: str = "",
     since: str = "",
     until: str = "",
-    page: Annotated[int, Field(ge=1, le=MOST_PAGES)] = 1,
+    page: int = 1,
 ) -> reads.TrailPage:
     """The audit trail of a campaign, the newest first, page by page. subject: evaluation, submission, team …, and
     number the id of one; person: the id of an account, or worker; since, until: days in UTC, such as 2026-11-20.

@@ -72,17 +72,12 @@ def _message(server: MailServer, letter: Letter) -> EmailMessage:
     message = EmailMessage(policy=SMTP)
     message["From"] = Address("Leaderboard", addr_spec=server.sender)
     message["To"] = Address(addr_spec=letter.to)
-    message["Subject"] = _one_line(letter.subject)
+    message["Subject"] = " ".join(letter.subject.split())  # a line's end would begin another field of the head
     message["Date"] = format_datetime(localtime())
     message["Message-ID"] = f"<{letter.id}@{server.sender.rpartition('@')[2]}>"
     message["Auto-Submitted"] = "auto-generated"  # no answering machine replies to it
     message.set_content(letter.text)
     return message
-
-
-def _one_line(text: str) -> str:
-    """Without characters that end a line or steer one: what follows in a head would be another field of it."""
-    return " ".join("".join(character if character.isprintable() else " " for character in text).split())
 
 
 @contextlib.contextmanager
@@ -97,8 +92,6 @@ def _told() -> Iterator[None]:
         raise Unavailable(f"the mail server refuses us: {_shown(error.smtp_error)}") from error
     except smtplib.SMTPResponseException as error:
         raise _refusal(error.smtp_code, error.smtp_error) from error
-    except smtplib.SMTPNotSupportedError as error:
-        raise BadInput(f"the mail server can't do this: {error}") from error
     except (smtplib.SMTPException, OSError) as error:
         raise Unavailable(f"the mail server does not answer: {error}") from error
 
@@ -110,7 +103,7 @@ def _refusal(code: int, said: bytes | str) -> BadInput | Unavailable:
 
 def _shown(said: bytes | str) -> str:
     text = said.decode("utf-8", "replace") if isinstance(said, bytes) else said
-    return _one_line(text)[:300]
+    return " ".join(text.split())[:300]
 
 
 def is_here(host: str) -> bool:

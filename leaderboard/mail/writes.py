@@ -47,8 +47,8 @@ def put_wanted(
     once: str = "",
     expires_at: datetime | None = None,
     **about: Any,
-) -> int:
-    """Puts a mail down for those of the accounts that want this kind and have a confirmed address; gives how many.
+) -> None:
+    """Puts a mail down for those of the accounts that want this kind and have a confirmed address.
 
     once  what tells this mail from others: nobody is sent a second one of the same
     """
@@ -58,12 +58,11 @@ def put_wanted(
         .where(User.id.in_(list(users)), User.is_active.is_(True), User.email.is_not(None))
         .order_by(User.id)
     )
-    wanting = [user.id for user in addressees if kind.value not in user.unwanted_mail]
     values = {"kind": kind, "about": about, "created_at": now, "expires_at": expires_at or now + lasts(kind)}
-    for user_id in wanting:
-        single = f"{kind.value} {once} to {user_id}" if once else None
-        insert_unless_there(session, Mail, user_id=user_id, once=single, **values)
-    return len(wanting)
+    for user in addressees.all():
+        if kind.value not in user.unwanted_mail:
+            single = f"{kind.value} {once} to {user.id}" if once else None
+            insert_unless_there(session, Mail, user_id=user.id, once=single, **values)
 
 
 def resets_to(session: Session, email: str) -> list[int]:
@@ -90,8 +89,7 @@ def void_confirmations(session: Session, user: User) -> None:
 def members_taking_part(session: Session, evaluation_id: int) -> list[int]:
     """The accounts in teams that have sent a run to the evaluation."""
     teams = sa.select(Participation.team_id).where(Participation.evaluation_id == evaluation_id)
-    members = sa.select(Membership.user_id).where(Membership.team_id.in_(teams)).distinct()
-    return list(session.scalars(members.order_by(Membership.user_id)))
+    return list(session.scalars(sa.select(Membership.user_id).where(Membership.team_id.in_(teams))))
 
 
 def claim(session: Session) -> int | None:
@@ -108,7 +106,7 @@ def claim(session: Session) -> int | None:
         return None
     mail.tries += 1
     session.flush()
-    wait = min(LONGEST_WAIT_SECONDS, FIRST_WAIT_SECONDS * 4 ** min(mail.tries - 1, 10))
+    wait = min(LONGEST_WAIT_SECONDS, FIRST_WAIT_SECONDS * 4 ** (mail.tries - 1))
     session.execute(sa.update(Mail).where(Mail.id == mail.id).values(not_before=clock(wait)))
     return mail.id
 

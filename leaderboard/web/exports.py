@@ -109,8 +109,6 @@ def _cell(value: Cell) -> str | int | float:
 
 def _may_be_formula(text: str) -> bool:
     """Whether it begins as a formula does, in whatever width and behind whatever can't be seen."""
-    if text[:1].isascii() and text[:1].isalnum():
-        return False
     visible = (sign for sign in unicodedata.normalize("NFKC", text) if unicodedata.category(sign)[0] not in "CZ")
     return text.startswith(BEFORE_IT) or next(visible, "") in FORMULA
 

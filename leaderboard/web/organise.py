@@ -14,7 +14,6 @@ new page of a campaign or an evaluation is linked by its line in one of the two 
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
@@ -187,14 +186,11 @@ class Section:
     """A link in the room's navigation.
 
     about    the sentence beside it in the room itself
-    address  where it leads, in the room at hand; is_here: whether the page at hand is of it
     """
 
     endpoint: str
     title: str
     about: str
-    address: str = ""
-    is_here: bool = False
 
 
 # In the order in which they are shown. Each endpoint takes `campaign`, those of evaluations `evaluation` too.
@@ -243,13 +239,11 @@ def here() -> Room:
     return present
 
 
-def sections(room: Room) -> list[Section]:
-    """The links of a room, for its navigation."""
-    where: dict[str, Any] = {"campaign": room.campaign} | ({"evaluation": room.evaluation} if room.evaluation else {})
+def sections(room: Room) -> list[tuple[Section, str, bool]]:
+    """The links of a room, for its navigation, with where each leads and whether the page at hand is of it."""
     listed = OF_EVALUATION if room.evaluation else OF_CAMPAIGN
     exactly = [section for section in listed if section.endpoint == request.endpoint]
     of_subject = [section for section in listed if section.endpoint.partition(".")[0] == request.blueprint]
     present = next(iter(exactly or of_subject), None)
-    return [
-        replace(section, address=url_for(section.endpoint, **where), is_here=section is present) for section in listed
-    ]
+    where: dict[str, Any] = {"campaign": room.campaign, "evaluation": room.evaluation or None}
+    return [(section, url_for(section.endpoint, **where), section is present) for section in listed]

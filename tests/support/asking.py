@@ -77,7 +77,7 @@ def ask_everything(
     for found in document.get_all_operations():
         operation = found.ok()  # raises where the document is wrong
         raw = operation.definition.raw
-        typed = [one for one in raw["parameters"] if one["schema"] != {"type": "string"}]
+        typed = [one for one in raw["parameters"] if one["in"] == "query" or one["schema"] != {"type": "string"}]
         if mode == "negative" and not typed and "requestBody" not in raw:
             continue  # any text is a name, so that nothing of it can be wrong
         tried.add(raw["operationId"])

@@ -50,7 +50,7 @@ def test_the_trail_is_read_page_by_page_and_filtered(orla: Program) -> None:
     assert {row["did"] for row in submitted} == {"submit"}
     assert len(submitted) == 2
     assert orla.ask(f"{CAMPAIGN}/trail?until=2020-01-01")["rows"] == []
-    for wrong in ("subject=weather", "since=yesterday", "person=ada", "number=x", "page=0", "page=x", "who=ada"):
+    for wrong in ("subject=weather", "since=yesterday", "person=ada", "number=x", "page=x", "who=ada"):
         orla.ask(f"{CAMPAIGN}/trail?{wrong}", status=400)
 
 
