@@ -14,10 +14,9 @@ from leaderboard.campaigns.reads import CampaignRoom, EvaluationSettings, campai
 from leaderboard.declared.commands import Command, Other, Table, moment
 from leaderboard.errors import InvalidFields, NotFound
 from leaderboard.evaluations import inputs
-from leaderboard.evaluations import reads as readiness
 from leaderboard.evaluations import writes as evaluations
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.reads import OrganisedForm, organised_form
+from leaderboard.evaluations.reads import OrganisedForm, Point, Urgency, organised_form, readiness
 from leaderboard.formats import document_list
 from leaderboard.web.context import read
 from leaderboard.web.endpoints import get, post
@@ -99,11 +98,11 @@ def remove_evaluation(campaign: str, evaluation: str) -> CampaignRoom:
 
 @get(f"{EVALUATION}/readiness", Scope.ORGANISE, command=Command(
     "evaluation ready CAMPAIGN/EVALUATION", POINTS, "harbour/2026-text",
-    status=lambda points: UNREADY if any(point["urgency"] == readiness.Urgency.TO_DO for point in points) else 0,
+    status=lambda points: UNREADY if any(point["urgency"] == Urgency.TO_DO for point in points) else 0,
 ))  # fmt: skip
-def evaluation_readiness(campaign: str, evaluation: str) -> tuple[readiness.Point, ...]:
+def evaluation_readiness(campaign: str, evaluation: str) -> tuple[Point, ...]:
     """What is left to do before the evaluation can open, close and show its results."""
-    return read(readiness.readiness, campaign, evaluation)
+    return read(readiness, campaign, evaluation)
 
 
 FORM = f"{EVALUATION}/form"

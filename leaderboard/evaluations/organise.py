@@ -14,7 +14,6 @@ from wtforms import FileField, HiddenField
 
 from leaderboard import moments as time_zones
 from leaderboard.access import Actor
-from leaderboard.campaigns import reads
 from leaderboard.campaigns.reads import EvaluationSettings as Page
 from leaderboard.declared.inputs import checked_partly
 from leaderboard.errors import InvalidFields, LeaderboardError
@@ -48,7 +47,7 @@ def new(campaign: str) -> ResponseReturnValue:
 @blueprint.route("/<campaign>/<evaluation>/settings", methods=["GET", "POST"])
 @organised
 def settings(campaign: str, evaluation: str) -> ResponseReturnValue:
-    page = read(reads.evaluation_settings, campaign, evaluation)
+    page = api.organised_evaluation(campaign, evaluation)
     form = _filled(SettingsForm, page.values)
     return _answer(form, settings_change(form, page.values, evaluations.change_evaluation), page)
 
@@ -57,7 +56,7 @@ def settings(campaign: str, evaluation: str) -> ResponseReturnValue:
 @organised
 def clone(campaign: str, evaluation: str) -> ResponseReturnValue:
     """A clone: the form comes filled with this year's settings, its dates a year later."""
-    page = read(reads.evaluation_settings, campaign, evaluation)
+    page = api.organised_evaluation(campaign, evaluation)
     with reading() as session:
         proposed = evaluations.next_year(session, evaluation_here(session))
     form = _filled(CloneForm, {**page.values, **proposed, "draft": True, "with_queries": False})
