@@ -1,7 +1,7 @@
 """What is given to change a run, each declared once."""
 
 from datetime import UTC, datetime
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import AfterValidator
 
@@ -78,6 +78,7 @@ class RunSettings(RunWords):
 
 
 def _past(moment: datetime) -> datetime:
+    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     if moment > datetime.now(UTC):
         raise ValueError(f"{moment_in_words(moment)} is in the future")
     return moment
@@ -101,8 +102,8 @@ class PastRun(RunSettings):
     ruling: Ruling | None = None
     ruled_at: Past | None = None
     ruled_because: Reason = ""
-    answers: dict[str, Any] = {}  # noqa: RUF012  # pydantic copies it
-    said: dict[str, Any] = {}  # noqa: RUF012  # the same
+    answers: dict[str, str | bool | int | float] = {}  # noqa: RUF012  # pydantic copies it
+    said: dict[str, str] = {}  # noqa: RUF012  # the same
 
 
 class RunForm(RunSettings):

@@ -38,8 +38,10 @@ from leaderboard.judgments.rules import READERS, JudgmentFiles
 from leaderboard.names import name_key, slug_of
 from leaderboard.numbers import counted
 from leaderboard.store import Received, RunStore
+from leaderboard.submissions.inputs import PastRun
 from leaderboard.submissions.models import Submission
-from leaderboard.submissions.writes.submissions import RUN_SETTINGS, go_by_source, import_run
+from leaderboard.submissions.writes.submissions import go_by_source, import_run
+from leaderboard.teams.inputs import SystemSettings
 from leaderboard.teams.models import Membership, System, Team
 from leaderboard.teams.reads import known_system, merged, team_called, teams_with_runs
 from leaderboard.teams.writes import NewSystem, create_system, create_team
@@ -238,8 +240,7 @@ class _Replay:
         if campaign is not None and knows_campaign(self.actor, campaign):
             self.report.there.append(f"the campaign {campaign.title}")
             return campaign
-        settings = {"measures": [], **entry.settings(entries.CAMPAIGN), "visibility": entry.visibility}
-        settings.setdefault("primary_measure", next(iter(settings["measures"]), ""))
+        settings = entry.settings(campaigns.DEFAULTS) | {"measures": entry.measures, "visibility": entry.visibility}
         campaign = campaigns.create_campaign(self.session, self.actor, entry.slug, entry.title, **settings)
         self.report.made.append(f"the campaign {campaign.title}")
         if "visibility" not in entry.model_fields_set:
@@ -386,7 +387,7 @@ class _Replay:
             self.report.already += 1
             return
         with self.problems.at(where, self.session):
-            settings = {**run.settings(RUN_SETTINGS), "label": run.name}
+            settings = {**run.settings(PastRun.model_fields), "label": run.name}
             import_run(self.session, self.actor, evaluation, system, upload, **settings)
             self.report.imported += 1
 
@@ -436,7 +437,7 @@ class _Replay:
         own = System.team_id == team.id, System.name_key == name_key(entry.name)
         if (system := session.scalar(sa.select(System).where(*own))) is not None:
             return merged(session, system)
-        settings = ({"kind": run.kind} if run.kind else {}) | entry.settings(entries.SYSTEM)
+        settings = ({"kind": run.kind} if run.kind else {}) | entry.settings(SystemSettings.model_fields)
         made = create_system(session, self.actor, team, NewSystem(entry.name, **settings), entry.slug)
         self.report.made.append(f"the system {made.name} of {team.name}")
         return made

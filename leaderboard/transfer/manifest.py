@@ -3,7 +3,6 @@
 The files of a folder or an archive go by their paths; an archive's lie in a private folder under numbers meanwhile.
 """
 
-import dataclasses
 import datetime as dt
 import hashlib
 import os
@@ -14,32 +13,26 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from enum import Enum
 from functools import cache, cached_property
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
+from types import NoneType
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import pydantic
-import sqlalchemy as sa
 import tomli_w
 
-from leaderboard.campaigns import writes as campaigns
-from leaderboard.campaigns.models import Campaign
+from leaderboard.campaigns.inputs import CampaignSettings
 from leaderboard.campaigns.rules import Visibility
-from leaderboard.db import Base, UtcDateTime
+from leaderboard.declared.inputs import Inputs, Line, kinds_of, text_of
 from leaderboard.errors import BadInput, FileRejected, Problem
-from leaderboard.evaluations import writes as evaluations
-from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.rules import ASSESSORS, FormField
+from leaderboard.evaluations.inputs import EvaluationSettings, FileRuleChanges, FormFieldSettings
+from leaderboard.evaluations.rules import ASSESSORS
 from leaderboard.formats import Limits, is_archive_file, members, open_plain
-from leaderboard.formats.file_rules import FileRules
 from leaderboard.formats.plain_text import harmless, shown
 from leaderboard.names import name_key, slug_of
-from leaderboard.submissions.inputs import LONGEST_LABEL
-from leaderboard.submissions.models import Submission
+from leaderboard.submissions.inputs import LONGEST_LABEL, Past, PastRun
 from leaderboard.submissions.rules import SystemKind
-from leaderboard.submissions.writes.submissions import RUN_SETTINGS
-from leaderboard.teams.models import System
+from leaderboard.teams.inputs import SystemSettings
 
 MOST_FILES = 200_000  # of a folder
 PIECE = 1 << 20
@@ -141,51 +134,38 @@ WILDCARD = re.compile(r"(?:\\\{([a-z]+)\\\}|\\\*)((?:(?!\\[{*])[^/])*)(?=(/|\Z))
 CAPTURED = ("team", "system", "tag", "label", "version")  # what a pattern may take from a path
 ENDINGS = (".gz", ".txt", ".run", ".res", ".tsv", ".csv", ".jsonl", ".tgz", ".trec", ".zip", ".tar", ".judged")
 TREC_ARCHIVE = "input."  # what TREC's archive puts before a run's tag
-WORDS = {"run_at": "date", "received_at": "received", "scored_at": "scored"}  # columns that a manifest calls otherwise
 MESSAGES = {"extra_forbidden": "there is no such setting", "missing": "is missing"}
 LABELS = ("slug", "file", "files", "name", "query", "key")  # by which a person finds a table of a list
 
 
-def as_moment(value: Any) -> Any:
-    """A date or a moment, of UTC where it names no time zone. Raises ValueError."""
-    try:
-        if isinstance(value, str):
-            value = dt.datetime.fromisoformat(value)
-        if not isinstance(value, dt.datetime):
-            value = dt.datetime.combine(value, dt.time())
-        return value.astimezone(dt.UTC) if value.tzinfo else value.replace(tzinfo=dt.UTC)
-    except (TypeError, ValueError, OverflowError):
-        raise ValueError("give a date like 2020-04-23 or 2020-04-23T18:00:00Z") from None
+def _in_utc(value: Any) -> Any:
+    """A day of TOML as its midnight; a moment without a zone is one of UTC."""
+    if type(value) is dt.date:
+        value = dt.datetime.combine(value, dt.time())
+    is_naive = isinstance(value, dt.datetime) and value.tzinfo is None
+    return value.replace(tzinfo=dt.UTC) if is_naive else value
 
 
-def _no_nul(value: Any) -> Any:
-    if isinstance(value, dict) and any(isinstance(text, str) and "\0" in text for text in value.values()):
-        raise ValueError("a text holds a NUL character")
-    return value
-
-
-Moment = Annotated[dt.datetime, pydantic.BeforeValidator(as_moment)]
 TreePath = Annotated[str, pydantic.AfterValidator(lambda path: path.removeprefix("./"))]
-Pair = Annotated[list[str], pydantic.Field(min_length=2, max_length=2)]
-IN_JSON = {
-    "measures": list[str],
-    "set_aside": list[str],
-    "links": list[Pair],
-    "answers": dict[str, str | bool | int | float],
-    "said": dict[str, str],
-}
+Nullable = Annotated[
+    Any,
+    pydantic.BeforeValidator(lambda value: None if value == NONE else value),
+    pydantic.PlainSerializer(lambda value: NONE if value is None else value),
+]
 
 
 class Entry(pydantic.BaseModel):
-    """A table of the manifest: no value is of another kind than declared, and no key unknown."""
+    """A table of the manifest, which has no key but those that are declared."""
 
-    model_config = pydantic.ConfigDict(
-        extra="forbid", strict=True, frozen=True, allow_inf_nan=False, populate_by_name=True, serialize_by_alias=True
-    )
-    _check = pydantic.model_validator(mode="before")(_no_nul)
+    model_config = pydantic.ConfigDict(extra="forbid", frozen=True, populate_by_name=True, serialize_by_alias=True)
     if TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any: ...
+
+    @pydantic.model_validator(mode="before")
+    @classmethod
+    def _in_utc(cls, values: Any) -> Any:
+        return {name: _in_utc(value) for name, value in values.items()} if isinstance(values, dict) else values
 
     def settings(self, names: Iterable[str]) -> dict[str, Any]:
         """Those of these fields that were given."""
@@ -195,69 +175,44 @@ class Entry(pydantic.BaseModel):
 Record = TypeVar("Record", bound=Entry)
 
 
-def _lenient(hint: Any) -> Any:
-    """Texts are taken for choices, and lists for tuples: TOML has neither."""
-    is_other = (isinstance(hint, type) and issubclass(hint, Enum)) or getattr(hint, "__origin__", None) is tuple
-    return Annotated[hint, pydantic.Field(strict=False)] if is_other else hint
+def with_settings(inputs: type[Inputs], *without: str) -> Callable[[type[Record]], type[Record]]:
+    """Adds to a record the settings that it does not declare itself: what is written by them checks their values."""
+
+    def add(record: type[Record]) -> type[Record]:
+        fields: Any = {
+            name: (Nullable if NoneType in kinds_of(field.annotation) else Any, field.default)
+            for name, field in inputs.model_fields.items()
+            if name not in {*record.model_fields, *without}
+        }
+        return pydantic.create_model(record.__name__, __base__=record, **fields)
+
+    return add
 
 
-def _of_column(column: sa.Column[Any]) -> Any:
-    kinds = {UtcDateTime: Moment, sa.Integer: Annotated[int, pydantic.Field(gt=-(10**18), lt=10**18)]}
-    declared = next((hint for kind, hint in kinds.items() if isinstance(column.type, kind)), None)
-    hint: Any = IN_JSON.get(column.name) or declared or _lenient(column.type.python_type)
-    if not column.nullable:
-        return hint
-    none = pydantic.BeforeValidator(lambda value: None if value == NONE else value)
-    return Annotated[hint | None, none, pydantic.PlainSerializer(lambda value: NONE if value is None else value)]
-
-
-def with_columns(model: type[Base], defaults: Mapping[str, Any]) -> Callable[[type[Record]], type[Record]]:
-    """Adds to a record these columns of a table, as the table keeps them."""
-    columns: Any = model.__table__.columns
-    fields: Any = {
-        name: (_of_column(columns[name]), pydantic.Field(default, alias=WORDS.get(name)))
-        for name, default in defaults.items()
-    }
-    return lambda record: pydantic.create_model(record.__name__, __base__=record, **fields)
-
-
-def with_fields(own: Any, *without: str) -> Callable[[type[Record]], type[Record]]:
-    """Adds to a record the fields of a dataclass."""
-    hints = get_type_hints(own)
-    fields: Any = {
-        field.name: (_lenient(hints[field.name]), ... if field.default is dataclasses.MISSING else field.default)
-        for field in dataclasses.fields(own)
-        if field.name not in without
-    }
-    return lambda record: pydantic.create_model(record.__name__, __base__=record, **fields)
-
-
-CAMPAIGN = {"measures": [], "primary_measure": "", **campaigns.DEFAULTS, "visibility": Visibility.DRAFT}
-EVALUATION = {**evaluations.DEFAULTS, "official_source": ASSESSORS, "set_aside": []}
-SYSTEM = {"kind": SystemKind.AUTOMATIC, "description": "", "code_url": "", "paper_url": ""}
-
-
-@with_fields(FormField)
+@with_settings(FormFieldSettings)
 class FieldEntry(Entry):
-    pass
+    key: Line
 
 
-@with_fields(FileRules, "documents", "documents_sha256")
+@with_settings(FileRuleChanges)
 class FileRulesEntry(Entry):
     pass
 
 
-@with_columns(Campaign, CAMPAIGN)
+@with_settings(CampaignSettings)
 class CampaignEntry(Entry):
-    slug: str
-    title: str
+    slug: Line
+    title: Line
+    visibility: Visibility = Visibility.DRAFT
+    measures: list[str] = []
+    simulated: bool = False
 
 
 class NamedEntry(Entry):
     """A team or a system, by any of its spellings."""
 
-    name: str
-    slug: str = ""
+    name: Line
+    slug: Line = ""
     spellings: list[str] = []
 
     @property
@@ -266,9 +221,9 @@ class NamedEntry(Entry):
         return {name_key(name): name for name in (*self.spellings, self.slug, self.name) if name}
 
 
-@with_columns(System, SYSTEM)
+@with_settings(SystemSettings)
 class SystemEntry(NamedEntry):
-    pass
+    kind: SystemKind = SystemKind.AUTOMATIC
 
 
 class TeamEntry(NamedEntry):
@@ -291,14 +246,14 @@ class JudgmentsEntry(Entry):
     known: TreePath = ""
     subtopics: TreePath = ""
     source: str = ""
-    released: Moment | None = None
-    since: Moment | None = None
+    released: Past | None = None
+    since: Past | None = None
 
 
 class ExcludedEntry(Entry):
-    query: str
+    query: Annotated[str, text_of(4000)]
     because: str
-    date: Moment | None = None
+    date: Past | None = None
 
 
 class AgreementEntry(Entry):
@@ -308,14 +263,18 @@ class AgreementEntry(Entry):
     ended: bool = False
 
 
-@with_columns(Submission, RUN_SETTINGS)
+@with_settings(PastRun, "stand")
 class RunEntry(Entry):
     """A run. team, system: as they are spelled there; md5, sha256: what its publisher says of the file."""
 
     file: TreePath
-    team: str = ""
-    system: str = ""
-    kind: Annotated[SystemKind | None, pydantic.Field(strict=False)] = None
+    team: Line = ""
+    system: Line = ""
+    kind: SystemKind | None = None
+    label: Line = ""
+    run_at: Past | None = pydantic.Field(None, alias="date")
+    received_at: Past | None = pydantic.Field(None, alias="received")
+    scored_at: Past | None = pydantic.Field(None, alias="scored")
     md5: Annotated[str, pydantic.StringConstraints(to_lower=True, pattern=r"(?i)^([0-9a-f]{32})?$")] = ""
     sha256: Annotated[str, pydantic.StringConstraints(to_lower=True, pattern=r"(?i)^([0-9a-f]{64})?$")] = ""
     rejected: bool = False
@@ -323,7 +282,7 @@ class RunEntry(Entry):
     @property
     def name(self) -> str:
         """What the manifest calls it, else the name of its file."""
-        return " ".join(self.label.split()) if "label" in self.model_fields_set else label_of_file(self.file)
+        return self.label if "label" in self.model_fields_set else label_of_file(self.file)
 
     @property
     def system_name(self) -> str:
@@ -353,13 +312,15 @@ class ManyEntry(RunEntry):
         return RunEntry.model_construct(**(tagged | own | values | {"file": path}))
 
 
-@with_columns(Evaluation, EVALUATION)
+@with_settings(EvaluationSettings)
 class EvaluationEntry(Entry):
     """An evaluation; without `queries` and `query_ids` its queries are those that are judged."""
 
-    slug: str = ""
-    title: str = ""
-    period: str
+    slug: Line = ""
+    title: Line = ""
+    period: Line
+    official_source: Line = ASSESSORS
+    set_aside: list[str] = []
     queries: TreePath = ""
     query_ids: list[str] = []
     hidden: list[str] = []

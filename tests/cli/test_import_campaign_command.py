@@ -1,5 +1,6 @@
 """`leaderboard import-campaign` and `leaderboard export`."""
 
+import datetime as dt
 import gzip
 import hashlib
 import json
@@ -26,7 +27,7 @@ from leaderboard.evaluations.rules import Subset
 from leaderboard.judgments.models import JudgmentRevision, Query
 from leaderboard.submissions.models import Submission
 from leaderboard.teams.models import System, Team
-from leaderboard.transfer.manifest import as_moment, written
+from leaderboard.transfer.manifest import written
 from leaderboard.worker.models import Score, Scoring
 from tests.cli.conftest import Command
 from tests.support.commands import Done
@@ -206,11 +207,11 @@ def test_a_campaign_comes_in_with_its_own_dates_and_once(
     ]
     assert rows(database_url, sa.select(Campaign.visibility)) == [(Visibility.DRAFT,)]
     released = rows(database_url, sa.select(JudgmentRevision.released_at).order_by(JudgmentRevision.id))
-    assert released[0] == (as_moment("2019-09-12"),)
+    assert released[0] == (dt.datetime(2019, 9, 12, tzinfo=dt.UTC),)
     report = json.loads((tmp_path / "report.json").read_text())
     assert (report["imported"], report["already"]) == (4, 0)
     reciprocal = [row for row in outcome(database_url) if row[10] == "RR"]
-    said, closed = as_moment("2019-08-20"), as_moment("2019-08-31")
+    said, closed = dt.datetime(2019, 8, 20, tzinfo=dt.UTC), dt.datetime(2019, 8, 31, tzinfo=dt.UTC)
     assert [(*row[:7], *row[7:10], row[11]) for row in reciprocal[:2]] == [
         ("trec-2019", "Alder", "alderA", "manual", "alderA", said, said, False, False, "scored", 1.0),
         ("trec-2019", "Birch", "birchB", "automatic", "birchB", None, closed, False, False, "scored", 1.0),
@@ -243,7 +244,7 @@ def test_what_is_here_keeps_its_settings_and_gets_the_years_and_runs_that_it_lac
         "3 runs brought in, 1 were there already",
     ]
     assert rows(database_url, sa.select(Evaluation.title, Evaluation.closes_at).order_by(Evaluation.id)) == [
-        ("Trec-2019", as_moment("2019-08-31")),
+        ("Trec-2019", dt.datetime(2019, 8, 31, tzinfo=dt.UTC)),
         ("Trec-2020", None),
     ]
     (archive / "trec-2019/input.cedarC").write_bytes(run("cedarC"))
@@ -298,7 +299,7 @@ def test_every_problem_is_told_at_once_and_nothing_is_made(
     (archive / "trec-2020/input.birchB.gz").write_bytes(gzip.compress(QRELS.encode()))
     (archive / "trec-2019/input.alderA.gz").write_bytes(run("alderA", "d7"))  # not of the MD5 that was published
     first["run"] += [{"file": "link", "team": "Alder"}, {"file": "trec-2019/qrels.txt"}]
-    first["run"].append({"file": "trec-2020/input.alderA.gz", "team": "Alder", "date": "2099-01-01"})
+    first["run"].append({"file": "trec-2020/input.alderA.gz", "team": "Alder", "chosen_at": "2099-01-01"})
     second |= {"slug": "settings", "queries": "../../secret"}
     refused = imported(content)
     assert (refused.status, refused.out) == (2, "")
@@ -309,7 +310,7 @@ def test_every_problem_is_told_at_once_and_nothing_is_made(
         "link: archive has no file link",
         "trec-2019/qrels.txt: no team is named: add team = …",
         "trec-2020/input.birchB.gz: no line of its beginning is one of a run; 3 of 3 lines: ",
-        "trec-2020/input.alderA.gz: run_at: 1 Jan 2099, 00:00 UTC is in the future",
+        "trec-2020/input.alderA.gz: chosen_at: 1 Jan 2099, 00:00 UTC is in the future",
         "evaluation 2 (settings): slug: the address 'settings' can't be had here",
     ]
     assert [line[: len(start)] for line, start in zip(said, expected, strict=True)] == expected

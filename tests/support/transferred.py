@@ -20,15 +20,17 @@ from leaderboard.judgments.models import JudgmentRevision, Query
 from leaderboard.submissions.models import Participation, Submission
 from leaderboard.submissions.reads.selection import scored_runs
 from leaderboard.submissions.rules import RunChoice, selected_runs
-from leaderboard.submissions.writes.submissions import RUN_SETTINGS
-from leaderboard.transfer.manifest import CAMPAIGN, EVALUATION, SYSTEM
+from leaderboard.transfer.manifest import CampaignEntry, Entry, EvaluationEntry, RunEntry, SystemEntry
 from leaderboard.worker.models import Score, Scoring, ScoringSet
 
 REPLAYED = sa.func.coalesce(Submission.scored_at, Submission.received_at), Submission.id  # as an import orders runs
 NAMED = "slug", "title", "name", "period", "description"
-SETTINGS = {
-    "campaign": CAMPAIGN, "evaluation": EVALUATION, "system": SYSTEM, "submission": RUN_SETTINGS, "team": {},
-}  # fmt: skip
+RECORDS: dict[str, type[Entry]] = {
+    "campaign": CampaignEntry,
+    "evaluation": EvaluationEntry,
+    "system": SystemEntry,
+    "submission": RunEntry,
+}
 
 
 def held(database: Database, slug: str) -> dict[str, Any]:
@@ -69,7 +71,8 @@ def held(database: Database, slug: str) -> dict[str, Any]:
 
 
 def _columns(row: Any) -> dict[str, Any]:
-    names = (*SETTINGS[row.__tablename__], *NAMED)
+    record = RECORDS.get(row.__tablename__)
+    names = (*(record.model_fields if record else ()), *NAMED)
     return {name: getattr(row, name) for name in names if name in row.__table__.columns}
 
 

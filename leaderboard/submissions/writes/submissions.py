@@ -22,7 +22,7 @@ from leaderboard import access
 from leaderboard.access import Actor
 from leaderboard.audit.writes import assign, present, record
 from leaderboard.db import add_or_refuse, insert_unless_there, locked
-from leaderboard.declared.inputs import checked, defaults_of
+from leaderboard.declared.inputs import checked
 from leaderboard.errors import Conflict, Gathered, InvalidFields, QuotaSpent
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads import form_fields
@@ -542,11 +542,6 @@ def _own_system(session: Session, actor: Actor, team: Team, system: System | New
         raise InvalidFields(fields) from None
 
 
-# What may be said of a run that is brought in, with what holds where nothing is said. What `leaderboard export` writes
-# of a run and what a manifest may say of one are these.
-RUN_SETTINGS = {name: default for name, default in defaults_of(PastRun).items() if name != "stand"}
-
-
 def import_run(
     session: Session,
     actor: Actor,
@@ -558,7 +553,7 @@ def import_run(
     """Takes a run of the past whose file is in the store already, and queues it. Dates refuse nothing, and no quota
     is counted.
 
-    settings  any of RUN_SETTINGS. `received_at` is when the campaign received it: where that is not said the run's own
+    settings  any of PastRun. `received_at` is when the campaign received it: where that is not said the run's own
               date, else when the evaluation closed, else now, and marked as assumed. A run with `scored_at` was scored
               elsewhere: it keeps that date, and the rules of its time
 
