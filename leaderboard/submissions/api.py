@@ -41,7 +41,7 @@ from leaderboard.submissions.writes import submissions
 from leaderboard.teams.models import System, Team
 from leaderboard.teams.reads import find_own_team, find_system
 from leaderboard.web import uploads
-from leaderboard.web.context import actor, clock, now, read, reading, store, writing
+from leaderboard.web.context import actor, now, read, reading, store, writing
 from leaderboard.web.endpoints import answered, get, post
 from leaderboard.web.organise import CAMPAIGN, evaluation_here
 from leaderboard.web.organise import EVALUATION as ORGANISED_EVALUATION
@@ -118,7 +118,7 @@ def sending(key: str) -> SubmissionStatus:
 ))  # fmt: skip
 def withdraw_run(submission: int, body: Withdrawal) -> SubmissionStatus:
     """Takes a run off every board for good. It stays on record."""
-    change = partial(submissions.withdraw, because=body.because, now=clock())
+    change = partial(submissions.withdraw, because=body.because)
     return _changed_run(submission, change, body.confirm, ["The run leaves every board for good."])
 
 
@@ -127,7 +127,7 @@ def withdraw_run(submission: int, body: Withdrawal) -> SubmissionStatus:
 ))  # fmt: skip
 def let_run_stand(submission: int, body: Choice) -> SubmissionStatus:
     """Lets a contrastive run stand for its system on the board, in place of another one."""
-    return _changed_run(submission, partial(submissions.select_run, now=clock()), body.confirm)
+    return _changed_run(submission, submissions.select_run, body.confirm)
 
 
 @post("/submissions/<int:submission>/primary", Scope.SUBMIT, command=Command(
@@ -135,7 +135,7 @@ def let_run_stand(submission: int, body: Choice) -> SubmissionStatus:
 ))  # fmt: skip
 def make_run_primary(submission: int, body: Choice) -> SubmissionStatus:
     """Makes a scored run its team's primary one in the evaluation; others submitted as primary become contrastive."""
-    return _changed_run(submission, partial(submissions.make_primary, now=clock()), body.confirm)
+    return _changed_run(submission, submissions.make_primary, body.confirm)
 
 
 @post("/submissions/<int:submission>/describe", Scope.SUBMIT, command=Command(
@@ -143,7 +143,7 @@ def make_run_primary(submission: int, body: Choice) -> SubmissionStatus:
 ))  # fmt: skip
 def describe_run(submission: int, body: RunChanges) -> SubmissionStatus:
     """Gives a run another label, other notes, or both; the trail keeps what they were."""
-    return _changed_run(submission, partial(submissions.describe, label=body.label, notes=body.notes))
+    return _changed_run(submission, partial(submissions.describe, **body.given()))
 
 
 def _changed_run(
@@ -219,8 +219,7 @@ def _sent_run(
     wrong.fields |= problems
     accepted = list[int]()
     with wrong:
-        versions = {key: version for key, version in _named(fields, AGREEMENT).items() if version.strip()}
-        accepted = agreements_of(session, session.get_one(Evaluation, evaluation_id), versions)
+        accepted = agreements_of(session, session.get_one(Evaluation, evaluation_id), _named(fields, AGREEMENT))
     details = {
         **settings.given(),
         "answers": _named(fields, ANSWER),

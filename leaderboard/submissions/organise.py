@@ -11,10 +11,10 @@ from leaderboard.errors import Conflict, InvalidFields
 from leaderboard.numbers import counted
 from leaderboard.submissions import api
 from leaderboard.submissions.inputs import TakenOff
-from leaderboard.submissions.reads.status import FILTERS, SubmissionRow, may_replace, status, submissions
+from leaderboard.submissions.reads.status import FILTERS, may_replace, status, submissions
 from leaderboard.submissions.rules import SHOWN_STATES, SystemKind
 from leaderboard.web.context import page_number, read
-from leaderboard.web.exports import Cell, Table, columns, exported, table
+from leaderboard.web.exports import Table, columns, exported, table
 from leaderboard.web.forms import Form, declared, done, form_page, sent_on
 from leaderboard.web.organise import organised
 
@@ -45,12 +45,8 @@ def of_evaluation(campaign: str, evaluation: str | None) -> ResponseReturnValue:
 def of_evaluation_file(campaign: str, evaluation: str | None) -> Table:
     page = read(submissions, campaign, evaluation, asked=FILTERS, page=None)
     name = f"{campaign}-{evaluation}-submissions" if evaluation else f"{campaign}-submissions"
-    answers = {f"answer {key}": partial(_answer, key) for key in page.fields}
+    answers = {f"answer {key}": lambda row, key=key: row.answers.get(key) for key in page.fields}
     return table(name, {**COLUMNS, **answers}, page.rows, {"campaign": campaign, "evaluation": evaluation})
-
-
-def _answer(key: str, row: SubmissionRow) -> Cell:
-    return row.answers.get(key)
 
 
 @blueprint.get(ALL)

@@ -588,8 +588,7 @@ def _ask(submission: int, *, act: str) -> ResponseReturnValue:
     listed: Sequence[str] = ()
     try:
         with writing() as session:
-            decide = partial(DECISIONS[act][0], now=clock())
-            change_confirmed(session, session.get_one(Submission, submission), decide, confirmed=False)
+            change_confirmed(session, session.get_one(Submission, submission), DECISIONS[act][0], confirmed=False)
             session.rollback()
     except errors.Unconfirmed as asked:
         listed = asked.effects
@@ -605,7 +604,7 @@ def _decide(submission: int, *, act: str) -> ResponseReturnValue:
 
     def change() -> None:
         with writing() as session:
-            decide(session, actor(), session.get_one(Submission, submission), now=clock(), **reason)
+            decide(session, actor(), session.get_one(Submission, submission), **reason)
 
     return done(change, said, address, address)
 

@@ -375,7 +375,7 @@ class Expected:
     rules        for files; None: there are none
     returned_by  measures on its board that count what was returned
     fields       those of its form, some of which read the run's own metadata; none where the form itself is checked
-    refused_now  why no run of the reader's is taken at this moment, in words; "" where one is
+    refused_now  why the evaluation takes no run at this moment, in words; "" where it does
     late_now     whether one that is taken now counts as late
     """
 
@@ -451,7 +451,7 @@ class Checked:
 
     @property
     def refused_now(self) -> str:
-        """Why no run of the reader's is taken at this moment; "" where one is."""
+        """Why the evaluation takes no run at this moment; "" where it does."""
         return self.expected.refused_now
 
     @property

@@ -20,6 +20,7 @@ from leaderboard.submissions.reads.status import SubmissionStatus, status
 from leaderboard.submissions.rules import Ruling, RunChoice, State
 from leaderboard.submissions.writes import submissions
 from leaderboard.worker.models import Scoring
+from tests.submissions.test_writes import act
 from tests.support.field import DAY, NAN, NOW, Field
 
 
@@ -189,6 +190,5 @@ def test_where_nothing_stands_it_is_told_whether_its_team_or_the_organisers_took
         submissions.hide_run(session, CONSOLE, session.get_one(Submission, stood), Ruling.DISQUALIFIED, "by hand")
     assert (of(field, other).standing, of(field, other).empty_because) == (None, "was taken off by the organisers")
     gone, other = (field.run("Birch", {"AP": [mean] * 4}) for mean in (0.9, 0.7))
-    with field.database.write() as session:
-        submissions.withdraw(session, field.member("Team Birch"), session.get_one(Submission, gone), now=NOW)
+    act(field, submissions.withdraw, gone, actor=field.member("Team Birch"), now=NOW)
     assert (of(field, other).standing, of(field, other).empty_because) == (None, "was withdrawn after closing")

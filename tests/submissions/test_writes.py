@@ -2,6 +2,7 @@
 
 import datetime as dt
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ import sqlalchemy as sa
 
 from leaderboard.access import CONSOLE
 from leaderboard.audit.models import Event
+from leaderboard.audit.writes import replaying
 from leaderboard.campaigns import writes as campaigns
 from leaderboard.errors import Conflict, InvalidFields, NotAllowed, QuotaSpent
 from leaderboard.evaluations.models import Evaluation
@@ -33,9 +35,11 @@ def _participation(world: World) -> Participation:
     return row
 
 
-def act(world: Any, what: Callable[..., None], run: int, *more: Any, actor: Any = None, **options: Any) -> None:
-    """Does something to a run, as Ada unless somebody else is named."""
-    with world.database.write() as session:
+def act(
+    world: Any, what: Callable[..., None], run: int, *more: Any, actor: Any = None, now: Any = None, **options: Any
+) -> None:
+    """Does something to a run, as Ada and now unless somebody or a moment is named."""
+    with world.database.write() as session, replaying(now) if now else nullcontext():
         what(session, actor or world.ada, session.get_one(Submission, run), *more, **options)
 
 

@@ -112,7 +112,6 @@ AGO = dt.datetime.now(dt.UTC) - dt.timedelta(days=2)
     ("columns", "says"),
     [
         ({"closes_at": AGO}, "Harbour 2025 closed on"),
-        ({"total_quota": 0}, "Your team has used 0 of its 0 submissions"),
         ({"closes_at": AGO, "late_allowed": True}, ""),
     ],
 )

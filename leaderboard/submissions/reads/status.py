@@ -122,7 +122,7 @@ def board_answers(
 
 def _values(field: FormField, answers: Iterable[Mapping[FormField, Answer]]) -> tuple[tuple[str, int], ...]:
     counts = Counter(rules.in_words(own[field]) for own in answers if field in own)
-    return tuple(sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:MOST_VALUES])
+    return tuple(counts.most_common(MOST_VALUES))
 
 
 def _chosen(fields: Collection[FormField], asked: str | None) -> tuple[str, str] | None:
@@ -173,8 +173,6 @@ class SubmissionStatus:
     ruled_at: datetime | None
     ruled_because: str
     results_open: bool
-    details_open: bool
-    details_closed_because: str
     title: str
     designation: Designation
     is_primary: bool
@@ -228,7 +226,7 @@ def status(session: Session, actor: Actor, submission_id: int, now: datetime) ->
     evaluation, inside = run.evaluation, _is_inside(actor, run)
     is_primary = participation is not None and participation.primary_submission_id == run.id
     may_choose = inside and state == State.SCORED and may_change_standing(actor, evaluation, now)
-    results_open, details_open, named = _seen_of(actor, run, now)
+    results_open, _, named = _seen_of(actor, run, now)
     named = named or inside
     circles = ({ShownTo.EVERYONE} if named else set()) | ({ShownTo.ORGANISERS} if inside else set())
     facts = scoring.facts if scoring else {}
@@ -246,8 +244,6 @@ def status(session: Session, actor: Actor, submission_id: int, now: datetime) ->
         may_let_stand=may_choose and _could_stand(session, run),
         may_make_primary=may_choose and not (run.late or is_primary),
         results_open=results_open,
-        details_open=details_open,
-        details_closed_because="" if details_open else headings.closed_details(evaluation),
         title=run_rules.title_of_run(run.label if named else "", run.filename if inside else "", run.id),
         is_primary=is_primary,
         threshold_unused=run.threshold is not None and not headings.measures_of_returned(evaluation.campaign),
@@ -298,10 +294,7 @@ class FoundSubmission(NamedTuple):
 def find_submission(session: Session, actor: Actor, submission_id: int, now: datetime) -> FoundSubmission:
     """Raises NotFound for readers outside its team unless it is on a board that they may see."""
     known: dict[int, FoundSubmission] = read_so_far(session, "submissions")
-    rows = known.get(submission_id) or _read(session, submission_id)
-    if rows is None:
-        raise NotFound(f"there is no submission {submission_id}")
-    known[submission_id] = rows
+    rows = known[submission_id] = known.get(submission_id) or _read(session, submission_id)
     run = rows.run
     require_known(actor, run.evaluation)
     on_board = rows.state == State.SCORED and may_see(actor, run.evaluation, Content.RESULTS, now, run.team_id)
@@ -310,8 +303,8 @@ def find_submission(session: Session, actor: Actor, submission_id: int, now: dat
     raise NotFound(f"submission {submission_id} is not on any board")
 
 
-def _read(session: Session, submission_id: int) -> FoundSubmission | None:
-    """The rows, and the evaluation's current set beside them; None where there is no such submission."""
+def _read(session: Session, submission_id: int) -> FoundSubmission:
+    """The rows, and the evaluation's current set beside them. Raises NotFound."""
     row = session.execute(
         selection.with_current_scoring(sa.select(Submission, Scoring, Participation, selection.SHOWN_STATE, ScoringSet))
         .outerjoin(ScoringSet.revision)
@@ -324,7 +317,7 @@ def _read(session: Session, submission_id: int) -> FoundSubmission | None:
         )
     ).one_or_none()
     if row is None:
-        return None
+        raise NotFound(f"there is no submission {submission_id}")
     run, scoring, participation, state, current = row
     note_current_set(session, run.evaluation_id, current)
     return FoundSubmission(run, scoring, participation, state)
@@ -597,14 +590,13 @@ def _conditions(filters: Filters) -> dict[str, sa.ColumnElement[bool]]:
             raise BadInput(f"{name}={value}: this page filters by one of {', '.join(choices)}")
     text = filters.text.strip()
     names = (Submission.label, Submission.filename, System.name)
-    number = int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else 0
     conditions: dict[str, sa.ColumnElement[bool]] = {
         "state": selection.SHOWN_STATE.in_([filters.state]),
         "team": Team.slug == filters.team,
         "kind": System.kind == filters.kind,
         "late": Submission.late.is_(filters.late == "yes"),
         "text": sa.or_(
-            Submission.id == number,
+            sa.cast(Submission.id, sa.String) == text,
             Submission.sha256.istartswith(text, autoescape=True),
             *(column.icontains(text, autoescape=True) for column in names),
         ),

@@ -164,10 +164,9 @@ def reserve_quota(
     begun_at    the start of the request
     expires_at  when the file must have come
     """
+    admit(session, actor, evaluation, team, begun_at)
     if actor.user_id is None:  # the command line, which is no person: its files hold no place
-        admit(session, actor, evaluation, team, begun_at)
         return None
-    _require_may_send(actor, evaluation, team, begun_at, begun_at)
     team = merged(session, locked(session, Team, team.id))  # it has no row of its counts before its first run
     _locked_uses(session, evaluation.id, now, None, actor.user_id)
     own = Arrival.evaluation_id == evaluation.id, Arrival.user_id == actor.user_id
@@ -252,8 +251,9 @@ def submit(
         late=late,
         chosen_at=received_at if stand else None,
         **columns,
+        **asdict(upload),
     )
-    _queue(session, actor, "submit", submission, upload)
+    _queue(session, actor, "submit", submission)
     return submission
 
 
@@ -283,28 +283,24 @@ def _checked_details(
     return cast(System, system), columns
 
 
-def _queue(session: Session, actor: Actor, action: str, submission: Submission, upload: Received) -> None:
-    """Adds a run with what is kept of its file, and has it scored."""
-    for name, value in asdict(upload).items():
-        setattr(submission, name, value)
+def _queue(session: Session, actor: Actor, action: str, submission: Submission) -> None:
+    """Adds a run, and has it scored."""
     add_or_refuse(session, submission, Conflict("This run was sent already, under the same key."))
     ensure_pseudonym(session, submission.evaluation_id, submission.system_id)
     for scoring_set in live_sets(session, submission.evaluation_id):
         enqueue(session, submission, scoring_set)
-    record(session, actor, action, submission, sha256=upload.sha256, designation=submission.designation.value)
+    record(session, actor, action, submission, sha256=submission.sha256, designation=submission.designation.value)
 
 
-def select_run(session: Session, actor: Actor, submission: Submission, *, now: datetime | None = None) -> None:
+def select_run(session: Session, actor: Actor, submission: Submission) -> None:
     """Lets a run stand for its system on the boards, in the place of another of the system's contrastive runs.
 
     It takes effect once the run is scored. After closing only organisers do so; they may also fill the place of a run
     that its team withdrew then. Raises Conflict where there is nothing to choose: the evaluation has closed, the
     system's primary run stands, or the campaign shows each system's best or latest run.
-
-    now  when the whole request had come: the present moment when not given
     """
     submission = _locked_own(session, actor, submission, "choose the run that stands")
-    _refuse(selection.select_refusal(session, actor, submission, now or present()))
+    _refuse(selection.select_refusal(session, actor, submission, present()))
     runs = [run for run in selection.contenders(session, submission) if not run.off_board]
     before = selection.selected_by_order(runs)
     _give_places_up(session, actor, submission)
@@ -312,21 +308,17 @@ def select_run(session: Session, actor: Actor, submission: Submission, *, now: d
     record(session, actor, "let stand", submission, before=before.submission_id if before else None)
 
 
-def withdraw(
-    session: Session, actor: Actor, submission: Submission, because: str = "", *, now: datetime | None = None
-) -> None:
+def withdraw(session: Session, actor: Actor, submission: Submission, because: str = "") -> None:
     """Takes a run off every board. It stays on record and keeps what it cost of the quota.
 
     Until closing another run of its system may take its place. When its team withdraws it later, the place stays empty;
     when an organiser does, the place is filled as before.
-
-    now  when the whole request had come: the present moment when not given
     """
     because = checked_text(because, LONGEST_REASON, "because")
     submission = _locked_own(session, actor, submission, "withdraw a run")
     _refuse("This run was withdrawn already." if submission.withdrawn_at is not None else None)
     evaluation = submission.evaluation
-    submission.withdrawn_at = now or present()
+    submission.withdrawn_at = present()
     submission.withdrawn_by_id = actor.user_id
     submission.withdrawn_because = because
     if submission.ruling is None:  # else what its organisers decided about its place stays
@@ -335,16 +327,14 @@ def withdraw(
     record(session, actor, "withdraw", submission, because=submission.withdrawn_because)
 
 
-def make_primary(session: Session, actor: Actor, submission: Submission, *, now: datetime | None = None) -> None:
+def make_primary(session: Session, actor: Actor, submission: Submission) -> None:
     """Makes a scored run its team's primary one in the evaluation; others submitted as primary become contrastive.
 
     A run that stood for another system as the primary one goes on standing for it. After closing only organisers do
     this. Raises Conflict for a late run, one that is on no board, and one that is the primary run already.
-
-    now  when the whole request had come: the present moment when not given
     """
     submission = _locked_own(session, actor, submission, "choose its primary run")
-    _refuse(selection.primary_refusal(session, actor, submission, now or present()))
+    _refuse(selection.primary_refusal(session, actor, submission, present()))
     before = session.get_one(Participation, (submission.team_id, submission.evaluation_id)).primary_submission_id
     _give_places_up(session, actor, submission, primary=True)
     others = sa.select(Submission).where(
@@ -361,12 +351,12 @@ def make_primary(session: Session, actor: Actor, submission: Submission, *, now:
     settle_primary(session, actor, submission)
 
 
-def describe(session: Session, actor: Actor, submission: Submission, **words: str | None) -> None:
-    """Takes over another label or other notes of a run, or both; None leaves them. The trail keeps what they were.
+def describe(session: Session, actor: Actor, submission: Submission, **words: str) -> None:
+    """Takes over another label or other notes of a run, or both. The trail keeps what they were.
 
     Raises InvalidFields (label, notes).
     """
-    texts = checked(RunSettings, {name: text for name, text in words.items() if text is not None}).given()
+    texts = checked(RunSettings, words).given()
     submission = _locked_own(session, actor, submission, "describe a run")
     if texts.get("label") == "" and submission.scored_at is not None:
         raise InvalidFields({"label": ["give the run a short name: boards and pages show it"]})
@@ -584,8 +574,9 @@ def import_run(
         imported_by_id=actor.user_id,
         charged=False,
         **values,
+        **asdict(upload),
     )
-    _queue(session, actor, "import run", submission, upload)
+    _queue(session, actor, "import run", submission)
     others = Membership.team_id == system.team_id, Membership.user_id.is_distinct_from(actor.user_id)
     once = f"of {system.team_id} in {evaluation.campaign_id} on {now:%Y-%m-%d}"
     users = session.scalars(sa.select(Membership.user_id).where(*others)).all()
