@@ -25,15 +25,7 @@ from leaderboard.evaluations.rules import Judging, ScoringSettings, Subset
 from leaderboard.frozen import frozen
 from leaderboard.judgments.models import Judgment, Query
 from leaderboard.judgments.reads import rows_of_table
-from leaderboard.results.reads.run import (
-    Spread,
-    columns_over,
-    less,
-    load_slices,
-    load_vectors,
-    spread_of,
-    value_in,
-)
+from leaderboard.results.reads.run import Spread, columns_over, less, load_slices, load_vectors, spread_of, value_in
 from leaderboard.scoring import ReturnedBy, returned, returned_by
 from leaderboard.store import RunStore
 from leaderboard.submissions.reads.status import find_scored, label_of
