@@ -412,7 +412,7 @@ def overview(session: Session, actor: Actor, now: datetime, slug: str = "") -> O
         for evaluation in evaluations
         if evaluation.id in sets
     }
-    candidates = load_candidates(session, actor, evaluations, now, set().union(*by.values()), by)
+    candidates = load_candidates(session, actor, evaluations, now, by)
     entries = defaultdict[int, list[Entry]](list)
     for entry in candidates:
         entries[entry.evaluation_id].append(entry)

@@ -160,7 +160,7 @@ def progress_in(
     periods = _periods(session, actor, campaign, visible, now)
     names = {key: {period.measures[each.name] for each in (by, columns[0])} for key, period in periods.items()}
     if candidates is None:
-        candidates = load_candidates(session, actor, visible, now, set().union(*names.values()), names)
+        candidates = load_candidates(session, actor, visible, now, names)
     entries = [candidate for candidate in candidates if not candidate.late and candidate.evaluation_id in periods]
     shown = Show(campaign.run_choice)
     numbers = _colour_numbers(entries, periods.values(), columns[0], shown)

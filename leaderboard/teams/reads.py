@@ -287,7 +287,7 @@ def _places(session: Session, actor: Actor, team: Team, now: datetime) -> dict[i
     evaluations = evaluations_where(session, Evaluation.id.in_(entered), access.known_evaluations(actor))
     columns = primary_columns(session, evaluations)
     by = {evaluation_id: {column.name} for evaluation_id, column in columns.items()}
-    entries = load_candidates(session, actor, evaluations, now, set().union(*by.values()), by)
+    entries = load_candidates(session, actor, evaluations, now, by)
     places: dict[int, list[TeamPlace]] = {}
     for evaluation in evaluations:
         if evaluation.id not in columns or not access.may_see(actor, evaluation, Content.RESULTS, now):

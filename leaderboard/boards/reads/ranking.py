@@ -82,11 +82,10 @@ def load_candidates(
     actor: Actor,
     evaluations: Sequence[Evaluation],
     now: datetime,
-    measures: Iterable[str],
     by: Mapping[int, Collection[str]],
     show: Show | None = None,
 ) -> list[table.Entry]:
-    """The scored runs of current sets that `choose` has to choose from, with their figures under these measures.
+    """The scored runs of current sets that `choose` has to choose from, with their figures under the measures of `by`.
 
     Which run stands is kept (`models.Standing`), the best one by its set's primary measure. By another measure those
     that may be the best are found first, by the means that boards keep of all runs (`run_arrays`); only these are read
@@ -103,7 +102,7 @@ def load_candidates(
             others.setdefault(shown, []).append(each)
         else:
             stored.setdefault(_stored_choice(each, shown), []).append(each)
-    wanted, entries = list(measures), list[table.Entry]()
+    wanted, entries = set[str]().union(*by.values()), list[table.Entry]()
     if stored:
         own_rows = (
             sa.and_(ScoringSet.evaluation_id.in_([each.evaluation.id for each in own]), stands_by(way))
@@ -127,8 +126,8 @@ def load_standing(
 ) -> list[table.Entry]:
     """The runs that stand on an evaluation's board by this measure, with its figures. show: None for the campaign's own
     rule"""
-    show, names = show or Show(evaluation.campaign.run_choice), [by.name]
-    candidates = load_candidates(session, actor, [evaluation], now, names, {evaluation.id: names}, show)
+    show = show or Show(evaluation.campaign.run_choice)
+    candidates = load_candidates(session, actor, [evaluation], now, {evaluation.id: [by.name]}, show)
     return choose(candidates, show, by)
 
 
