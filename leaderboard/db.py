@@ -84,8 +84,8 @@ class PackedFloats(sa.types.TypeDecorator[Floats]):
     cache_ok = True
     VALUE: np.dtype[Any] = np.dtype("<f8")
 
-    def process_bind_param(self, value: Floats | None, dialect: Dialect) -> bytes | None:  # noqa: ARG002  # SQLAlchemy's signature
-        return None if value is None else value.astype(self.VALUE).tobytes()
+    def process_bind_param(self, value: Any, dialect: Dialect) -> Any:  # noqa: ARG002  # SQLAlchemy's signature
+        return value.astype(self.VALUE).tobytes()
 
     def process_result_value(self, value: bytes | None, dialect: Dialect) -> Floats | None:  # noqa: ARG002  # SQLAlchemy's signature
         return None if value is None else np.frombuffer(value, self.VALUE)
@@ -110,8 +110,8 @@ class SettingsColumn(sa.types.TypeDecorator[ScoringSettings]):
     impl = Json
     cache_ok = True
 
-    def process_bind_param(self, value: ScoringSettings | None, dialect: Dialect) -> Any:  # noqa: ARG002  # SQLAlchemy's signature
-        return None if value is None else value.as_json()
+    def process_bind_param(self, value: Any, dialect: Dialect) -> Any:  # noqa: ARG002  # SQLAlchemy's signature
+        return value.as_json()
 
     def process_result_value(self, value: Any, dialect: Dialect) -> ScoringSettings | None:  # noqa: ARG002  # SQLAlchemy's signature
         return None if value is None else ScoringSettings.from_json(value)
@@ -429,15 +429,11 @@ def missing(
     column: InstrumentedAttribute[str],
     *among: sa.ColumnElement[bool],
     within: str = "",
-    there: str = "there are",
 ) -> NoReturn:
-    """Raises NotFound that suggests the nearest names, or lists the first few when none is near.
-
-    there  what these are
-    """
+    """Raises NotFound that suggests the nearest names, or lists the first few when none is near."""
     names = list(session.scalars(sa.select(column).where(*among).order_by(column)))
     near = " or ".join(get_close_matches(name, names))
-    hint = f"; did you mean {near}?" if near else f"; {there} {first_of(names, LISTED)}" if names else ""
+    hint = f"; did you mean {near}?" if near else f"; known are {first_of(names, LISTED)}" if names else ""
     raise NotFound(f"there is no {what} {name!r}{within}{hint}")
 
 

@@ -240,7 +240,6 @@ class OtherBuild(NoDatabase):
     """The database was made by another build of this program. Whoever runs the site reads in its log what to do."""
 
     def __init__(self, difference: str) -> None:
-        self.difference = difference
         super().__init__(f"{difference}; {OTHER_BUILD}")
 
 

@@ -82,10 +82,8 @@ def require_this_build(database: Database) -> None:
         columns = sa.inspect(connection).get_multi_columns()
     there = {f"{table}.{column['name']}" for (_, table), own in columns.items() if table in tables for column in own}
     expected = {f"{name}.{column.name}" for name, table in tables.items() for column in table.columns}
-    said = [f"it lacks the column {name}" for name in sorted(expected - there)]
-    said += [f"it has a column {name}" for name in sorted(there - expected)]
-    if said:
-        raise OtherBuild(first_of(said, 3))
+    if differing := sorted(expected ^ there):
+        raise OtherBuild(f"it differs in the columns {first_of(differing, 3)}")
 
 
 def locks() -> Any:

@@ -30,8 +30,7 @@ AOE = "AoE"  # a day is over when it is over everywhere: twelve hours behind UTC
 @cache
 def zone_names() -> tuple[str, ...]:
     """UTC and AoE, then all others in their order."""
-    available = available_timezones() - {UTC, "localtime", "posixrules", "Factory"}
-    return (UTC, AOE, *sorted(name for name in available if not name.startswith(("posix/", "right/"))))
+    return (UTC, AOE, *sorted(available_timezones() - {UTC, "localtime", "Factory"}))
 
 
 def zone_problem(zone: str) -> str | None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from io import FileIO
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, NamedTuple
+from typing import Any
 
 import click
 
@@ -113,12 +113,12 @@ def _baseline(context: click.Context, weighting: baselines.Weighting, short: str
 
         vars(asked).update(campaign_of_baseline(asked.place, asked.team, asked.system or weighting.name))
     tuning = _tuning(asked, rows) if asked.tuning_judgments else None
-    weights = _weights(asked, files, weighting, [*rows, *(tuning.queries if tuning else ())])
+    weights = _weights(asked, files, weighting, [*rows, *(tuning[0] if tuning else ())])
     tuned = None
     if tuning:
-        lists = list(_answers(weights, tuning.queries, asked.depth, "Tuning"))
-        setting = replace(tuning.setting, documents=weights.index.documents)
-        tuned = baselines.tune(lists, tuning.judged, setting, asked.level)
+        queries, judged, setting = tuning
+        lists = list(_answers(weights, queries, asked.depth, "Tuning"))
+        tuned = baselines.tune(lists, judged, replace(setting, documents=weights.index.documents), asked.level)
     theta = tuned and tuned.theta
     answers = _answers(weights, rows, asked.depth, "Answering")
     _report(asked.out, weights, write_run(asked.out, answers, asked.tag or short, theta), tuned)
@@ -193,15 +193,8 @@ def _answers(
     return watched((weights.answer(row.id, row.text, depth) for row in rows), len(rows), label)
 
 
-class _Tuning(NamedTuple):
+def _tuning(asked: SimpleNamespace, run: Sequence[QueryRow]) -> tuple[Sequence[QueryRow], JudgedQueries, Setting]:
     """The queries that θ is tuned on, with their judgments, and what their value depends on."""
-
-    queries: Sequence[QueryRow]
-    judged: JudgedQueries
-    setting: Setting
-
-
-def _tuning(asked: SimpleNamespace, run: Sequence[QueryRow]) -> _Tuning:
     setting = setting_of({name: getattr(asked, name) for name in (*BETA_OF, "no_relevant")})
     needs = "--tune-threshold needs β: --beta B, or --cost, --value and --prior, or a campaign's"
     refuse_if(setting.beta is None, needs)
@@ -213,7 +206,7 @@ def _tuning(asked: SimpleNamespace, run: Sequence[QueryRow]) -> _Tuning:
         raise BadInput(f"{file}: none of the queries to tune the threshold on has judgments")
     if judged.left_out:
         click.echo(f"not judged, left out of the tuning: {named(judged.left_out)}", err=True)
-    return _Tuning(queries, judged, setting)
+    return queries, judged, setting
 
 
 def _what(weights: baselines.Weights) -> str:

@@ -51,7 +51,6 @@ def check(
     refuse_if(evaluation and any(collection.values()), own)
     which = "a site holds a run against an evaluation; name it: --evaluation CAMPAIGN/EVALUATION"
     refuse_if(not evaluation and "server" in options.given_on_line(context), which)
-    refuse_if(token_file and not server, options.ONLY_AT_SERVER)
     if evaluation is None:
         checked = _alone(run, threshold, **collection)
         said = {name: getattr(checked, name) for name in ("in_words", "is_sound", "refused_now")}

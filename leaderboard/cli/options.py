@@ -121,8 +121,7 @@ def parts(name: str) -> Reads:
 
     def read(text: str) -> str:
         if text.count("/") != name.count("/") or not all(text.split("/")):
-            example = "trec-covid/round1" if name.startswith("CAMPAIGN") else "a/b"
-            raise ValueError(f"expected {name}, like {example}, found {text!r}")
+            raise ValueError(f"expected {name}, found {text!r}")
         return text
 
     return Reads(name, read)
@@ -151,8 +150,7 @@ def number(least: float = -math.inf, most: float = math.inf, read: Callable[[str
         except ValueError as error:
             raise ValueError(f"{text!r} is {error}") from None
         if not least <= value <= most:
-            bounds = f"of at least {least:,}" if most == math.inf else f"from {least:,} to {most:,}"
-            raise ValueError(f"give a number {bounds}, not {text}")
+            raise ValueError(f"give a number from {least:,} to {most:,}, not {text}")
         return value
 
     return Reads("number", checked)
@@ -173,10 +171,7 @@ def or_none(kind: click.ParamType[Any]) -> Reads:
 
 def _text_of(file: str) -> Any:
     with click.open_file(file, encoding="utf-8-sig") as content:
-        try:
-            return content.read()
-        except UnicodeDecodeError:
-            raise ValueError(f"{file}: this is no text in UTF-8") from None
+        return content.read()
 
 
 TEXT_OF_FILE = Reads("file", _text_of)
@@ -218,7 +213,6 @@ QUERIES = together(  # what `score.judged_queries` takes
 )
 DEPTH = option("--depth", "Documents a query.", whole(1), default=1000)
 OUT = click.Path(dir_okay=False, path_type=Path)
-ONLY_AT_SERVER = "--token-file is for --server; on this installation itself no token is needed"
 AT_SERVER = together(
     option(
         "--server", "Do it at this site, as the account of a token, and not here.",

@@ -54,7 +54,6 @@ def agreement(first: Path, second: Path, depth: int | None, measures: str, layou
     `leaderboard score --explain RBO` has more.
     """
     asked = parse_agreements(measures)
-    refuse_if(not asked, f"--measures names none; expected some of {USUAL}")
     reference, other = (_lists(run, depth) for run in read_runs([first, second]))
     shared = [query for query in reference if query in other]
     if not shared:
@@ -209,7 +208,6 @@ def combsum(paths: tuple[Path, ...], out: Path, depth: int, tag: str | None, nor
 
 def _fuse(paths: Sequence[Path], out: Path, tag: str, method: Callable[[Sequence[Run]], Iterator[RankedList]]) -> None:
     refuse_if(len(paths) < 2, "name two runs or more: one alone is fused with nothing")
-    refuse_if(len({path.resolve() for path in paths}) < len(paths), "a run is named twice")
     require_place(out, paths)
     runs = list(read_runs(paths))
     queries = {query for run in runs for query in run.queries}

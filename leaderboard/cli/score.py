@@ -18,7 +18,7 @@ from leaderboard.campaigns.rules import checked_beta
 from leaderboard.cli import options
 from leaderboard.cli.options import aligned, csv_text, defined, figure, json_text, named, option, refuse_if
 from leaderboard.cli.trec_eval import printed_under_own_names, trec_lines
-from leaderboard.errors import BadInput, NotFound
+from leaderboard.errors import BadInput
 from leaderboard.evaluations.rules import lacks
 from leaderboard.metrics import Measure, Setting, parse_all
 from leaderboard.metrics import explain as explained
@@ -119,8 +119,6 @@ def _baseline(asked: SimpleNamespace) -> str | None:
     refuse_if(not asked.runs, "no run is named; give one run file or more")
     refuse_if(not (asked.judgments or asked.subtopics), "--judgments is missing; name the file of judgments")
     if asked.compare is None:
-        drawn = "seed" in options.given_on_line(click.get_current_context())
-        refuse_if(drawn, "--seed is for --compare; scores themselves draw nothing")
         return None
     is_whole = asked.layout != "trec_eval" and not asked.per_query
     refuse_if(not is_whole, "--compare is of whole runs; leave out --per-query and --format trec_eval")
@@ -343,7 +341,7 @@ def judged_queries(
     judgments  a file of them, or None where those of subtopics say what is relevant
     excluded   external ids of queries that do not count
     subtopics  a file of judgments of subtopics
-    only       the one query that counts, where not all do; NotFound when it does not
+    only       the one query that counts, where not all do
     more       arguments of `scoring.prepare`
 
     With them come the excluded queries that are neither judged nor in the file of queries (`tell_strange`). Raises
@@ -358,10 +356,8 @@ def judged_queries(
     asked = [row.id for row in formats.read_queries(query_file, name=str(query_file))] if query_file else whole.queries
     counting = [query for query in asked if query not in excluded and only in (None, query)]
     judged = scoring.prepare(whole, counting, judging=judging, subtopics=aspects, **more)
-    if only is not None and not judged.queries:
-        raise NotFound(f"{judgments}: there is no query {only!r} that counts")
     if not judged.queries:
-        raise BadInput(f"{judgments or subtopics}: none of the queries has judgments")
+        raise BadInput(f"{judgments or subtopics}: none of the queries that count has judgments")
     return judged, set(excluded).difference(asked)
 
 

@@ -76,8 +76,8 @@ def find_team(
     team = known_team(session, slug)
     if team is not None and is_there(team := merged(session, team)):
         return team
-    own, there = (sa.true(), "there are") if actor.all_powerful else (Team.id.in_(actor.teams), "yours are")
-    return missing(session, "team", slug, Team.slug, Team.merged_into_id.is_(None), own, there=there)
+    own = sa.true() if actor.all_powerful else Team.id.in_(actor.teams)
+    return missing(session, "team", slug, Team.slug, Team.merged_into_id.is_(None), own)
 
 
 def find_known_team(session: Session, actor: Actor, slug: str, now: datetime) -> Team:

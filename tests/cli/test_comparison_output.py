@@ -111,7 +111,6 @@ def test_two_runs_that_are_alike_differ_by_nothing(scored: Called) -> None:
     ("arguments", "said"),
     [
         (["a", "--compare", "a"], "needs two different runs or more"),
-        (["a", "b", "--seed", "1"], "--seed is for --compare"),
         (["a", "b", "--compare", "z"], "z is not among the runs: a, b"),
         (["a", "b", "--compare", "a", "--format", "trec_eval"], "leave out --per-query and --format trec_eval"),
     ],

@@ -77,7 +77,7 @@ def test_json_writes_null_where_nothing_is_returned_or_defined(called: Called) -
     [
         (["--curve", "sweep"], "leaderboard curves: --curve sweep needs --documents N and --beta B"),
         (["--curve", "recall", "--depth", "3"], "leaderboard curves: --depth goes with --curve rank"),
-        (["--curve", "rank", "--query", "q9"], "qrels: there is no query 'q9' that counts"),
+        (["--curve", "rank", "--query", "q9"], "qrels: none of the queries that count has judgments"),
     ],
 )
 def test_what_can_not_be_asked_is_said(called: Called, arguments: list[str], message: str) -> None:

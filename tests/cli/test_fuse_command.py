@@ -45,7 +45,6 @@ def test_a_link_is_followed_and_the_file_has_the_usual_rights(called: Called) ->
     ("arguments", "message"),
     [
         (["a.txt", "--out", "f"], "leaderboard fuse rrf: name two runs or more"),
-        (["a.txt", "b.csv", "a.txt", "--out", "f"], "leaderboard fuse rrf: a run is named twice"),
         (["a.txt", "b.csv", "--out", "b.csv"], "leaderboard fuse rrf: --out b.csv is one of the files that are read"),
         (["a.txt", "b.csv", "--out", "/dev/null"], "leaderboard fuse rrf: --out /dev/null is no file that could be"),
         (["a.txt", "b.csv", "--out", "f", "--k", "-1"], "leaderboard fuse rrf: Invalid value for '--k': give"),

@@ -29,7 +29,7 @@ def test_what_is_not_there_is_said_with_the_nearest_names_or_the_first_ones(fiel
             find_evaluation(session, CONSOLE, "news-search", "2026")
         with pytest.raises(NotFound, match=r"there is no evaluation '2062' in news; did you mean 2026\?"):
             find_evaluation(session, CONSOLE, "news", "2062")
-        with pytest.raises(NotFound, match=r"'301' in The year 2026; there are q1, q2, q3, q4$"):
+        with pytest.raises(NotFound, match=r"'301' in The year 2026; known are q1, q2, q3, q4$"):
             find_query(session, find_evaluation(session, CONSOLE, "news", "2026"), "301")
         with pytest.raises(NotFound, match=r"there is no team 'nobody'$"):
             missing(session, "team", "nobody", Team.slug, Team.slug == "nowhere")

@@ -82,7 +82,7 @@ def test_who_is_not_in_the_team_learns_nothing_of_its_systems(program: Callable[
     for team, system in (("alpha", "searcher"), ("alpha", "nothing"), ("alphb", "searcher")):
         answer = eve.submit(team=team, system=system)
         assert answer.status_code == 400
-        assert answer.json["fields"] == {"team": [f"there is no team {team!r}; yours are beta"]}
+        assert answer.json["fields"] == {"team": [f"there is no team {team!r}; known are beta"]}
     assert world.count(Submission) == 0
 
 
