@@ -126,11 +126,10 @@ class Config:
             raise BadInput(f"LEADERBOARD_MAIL_FROM: expected a mail address to send from, found {self.mail_from!r}")
         if self.public_url == Config().public_url:
             raise BadInput("LEADERBOARD_PUBLIC_URL: with a mail server set it, too: links in mails lead there")
-        encrypted = parts.scheme == "smtps"
         return MailServer(
             host=parts.hostname,
-            port=port or (465 if encrypted else 25),
-            encrypted=encrypted,
+            port=port or 0,  # smtplib's own default
+            encrypted=parts.scheme == "smtps",
             user=unquote(parts.username or ""),
             password=unquote(parts.password or ""),
             sender=self.mail_from,

@@ -324,10 +324,10 @@ def _postgresql(url: sa.URL, patience_seconds: float, more: Mapping[str, Any]) -
 
 def _sqlite(url: sa.URL, patience_seconds: float, must_exist: bool, pool: Mapping[str, int]) -> sa.Engine:
     engine = sa.create_engine(url, pool_timeout=patience_seconds, connect_args={"timeout": patience_seconds}, **pool)
-    if url.database and url.database != ":memory:":
-        sa.event.listen(engine, "do_connect", partial(_prepare_file, Path(url.database), must_exist))
-        if must_exist:
-            sa.event.listen(engine, "checkout", partial(_same_file, Path(url.database)))
+    file = Path(url.database or "")
+    sa.event.listen(engine, "do_connect", partial(_prepare_file, file, must_exist))
+    if must_exist:
+        sa.event.listen(engine, "checkout", partial(_same_file, file))
     sa.event.listen(engine, "connect", _set_up_sqlite)
     sa.event.listen(engine, "begin", _begin_sqlite)
     return engine

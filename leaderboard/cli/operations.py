@@ -96,14 +96,16 @@ def group(name: str, about: str) -> click.Command:
 
 def _command(endpoint: Endpoint, command: Command) -> click.Command:
     about, _, _ = str(endpoint.function.__doc__).partition("\f")  # what follows is for programs
-    made = click.Command(
-        command.words[-1],
-        callback=lambda **_: _run(endpoint, command),
-        params=[*_parameters(endpoint, command)],
-        help=f"{inspect.cleandoc(about)}\n\n\b\nleaderboard {' '.join(command.words)} {command.example}".rstrip(),
-        short_help=endpoint.words[0],
+    made: click.Command = options.AT_SERVER(
+        click.Command(
+            command.words[-1],
+            callback=lambda **_: _run(endpoint, command),
+            params=[*_parameters(endpoint, command)],
+            help=f"{inspect.cleandoc(about)}\n\n\b\nleaderboard {' '.join(command.words)} {command.example}".rstrip(),
+            short_help=endpoint.words[0],
+        )
     )
-    return typing.cast(click.Command, options.AT_SERVER(made))
+    return made
 
 
 def _parameters(endpoint: Endpoint, command: Command) -> Iterator[click.Parameter]:

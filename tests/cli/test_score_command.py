@@ -163,7 +163,7 @@ def test_beta_comes_from_cost_value_and_prior(scored: Called) -> None:
         (["run", "--judgments", "qrels", "--judging", "complete"], "--judging complete needs --queries FILE"),
         (["run", "--judgments", "qrels", "--documents", "1", "--measures", "Pfa"], "query q1 has 3 judged documents"),
         (["run", "--judgments", "qrels", "--threshold", "nan"], "'--threshold': 'nan' is no finite number"),
-        (["run", "--judgments", "qrels", "--beta", "-3"], "'--beta': give a number of at least 0, not -3"),
+        (["run", "--judgments", "qrels", "--beta", "-3"], "'--beta': give a number from 0 to inf, not -3"),
     ],
 )
 def test_bad_input_is_told_on_stderr_with_status_2(scored: Called, arguments: list[str], message: str) -> None:

@@ -25,6 +25,7 @@ from leaderboard.db import Database
 from leaderboard.submissions.models import Submission
 from tests.support.processes import Process
 from tests.support.shared import REPOSITORY
+from tests.support.waiting import wait_until
 
 START_SECONDS = 120.0
 STOP_SECONDS = 40.0
@@ -143,6 +144,8 @@ class Demonstration:
         self.process = process
         self.folder = folder
         self.address = process.wait_for_output(r"The site is at (http://\S+)", seconds=START_SECONDS)[1]
+        log = folder / "worker.log"
+        wait_until(lambda: "waiting for work" in log.read_text(), "the worker is up", START_SECONDS)
 
     @property
     def worker(self) -> int:
