@@ -164,7 +164,7 @@ def checked_partly(model: type[Model], values: Mapping[str, Any]) -> tuple[Model
         return checked(model, values), {}
     except InvalidFields as error:
         usable = {name: value for name, value in values.items() if name not in error.fields}
-        return checked(model, usable), {name: [*messages] for name, messages in error.fields.items()}
+        return checked(model, usable), {**error.fields}
 
 
 def checked_json(model: type[Model], content: bytes) -> Model:

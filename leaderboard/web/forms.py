@@ -79,12 +79,6 @@ class Declared(Form):
         return bool(request.form.get("confirm"))
 
 
-class MomentField(StringField):
-    """A day and a time of day by clocks of a zone that another field names."""
-
-    widget = DateTimeLocalInput()
-
-
 def fields_of(model: type[Inputs], *left_out: str) -> dict[str, Any]:
     """Unbound fields by name, in the model's order."""
     return {name: _field(field) for name, field in model.model_fields.items() if name not in (*left_out, "confirm")}
@@ -104,7 +98,7 @@ def _field(field: FieldInfo) -> Any:
     if default == "":
         of_field["label"] += " (optional)"
     if datetime in kinds:
-        return MomentField(**of_field, render_kw={"class": "moment"})
+        return StringField(**of_field, widget=DateTimeLocalInput(), render_kw={"class": "moment"})
     attributes: dict[str, Any] = {}
     if shown.short or int in kinds:
         attributes = {"inputmode": "numeric" if int in kinds else "decimal", "autocomplete": "off", "class": "short"}

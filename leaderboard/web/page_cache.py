@@ -127,6 +127,7 @@ OTHERS = (
 VIEWS = frozenset((*TABLES, *(f"{view}_file" for view in TABLES), *OTHERS))
 CSRF = "csrf_token"  # where Flask-WTF notes that a page holds a form's token, in `g`
 TO_KEEP = "leaderboard.page to keep"  # in a request's environment: the page, from Flask to the front
+ASKED = "leaderboard.what was asked"  # and the other way, of a page that is right no more: what `visit` took and gave
 SOON = timedelta(minutes=1)
 
 Key = tuple[str | None, ...]  # what a page is asked for with: its address in parts, and the session's cookie
@@ -222,11 +223,11 @@ class CacheMiddleware:
             parse_cookie(environ).get(self._cookie) if "HTTP_COOKIE" in environ else None,
         )
         page = self.cache.take(key)
-        if page is None or not self._is_right(page):
+        if page is None or not self._is_right(page, environ):
             return self._ask(key, environ, start_response)
         return _send(page, environ, start_response)
 
-    def _is_right(self, page: Page) -> bool:
+    def _is_right(self, page: Page, environ: "WSGIEnvironment") -> bool:
         """Whether nothing has changed that the page depends on, by one statement and the clock."""
         moment = self._app.extensions["clock"]()
         if moment < page.since or (page.until is not None and page.until <= moment):
@@ -236,6 +237,7 @@ class CacheMiddleware:
                 visited = visit(connection, page.campaign, page.reader, moment)
         except NoDatabase:
             return False  # Flask finds the same, and says so
+        environ[ASKED] = page.campaign, page.reader, visited  # before anything of a new page is read
         if page.reader is not None:
             reader = visited.reader
             if reader is None or reader.organises != page.organises or reader.last_seen_at <= moment - SEEN_EVERY:
@@ -309,6 +311,10 @@ def _note_generation() -> None:
     if request.method == "GET" and request.endpoint in VIEWS:
         token = session.get("_user_id")
         g.token_hash = None if token is None else token_hash(token)
+        *asked, visited = request.environ.get(ASKED, (None,))
+        if asked == [_campaign(), g.token_hash]:
+            g.visit = visited
+            return
         with reading() as database_session:
             g.visit = visit(database_session, _campaign(), g.token_hash, now())
 
