@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any
 
-from leaderboard.campaigns.writes import DEFAULTS
 from leaderboard.errors import FileRejected
 from leaderboard.formats import Limits, is_archive_file, open_plain, read_judgments, read_queries
 from leaderboard.formats.plain_text import shown
@@ -115,7 +114,6 @@ def draft_of(tree: Tree, done: Callable[[int], None] = lambda _: None, *, slug: 
     name = _title(tree.name)
     settings = {"slug": slug, "title": title} if slug else {
         "slug": slug_of(name) or "campaign", "title": name, "visibility": "draft", "measures": measures,
-        "primary_measure": measures[0], "compat": DEFAULTS["compat"],
     }  # fmt: skip
     content = {
         "archives": archives or None,
