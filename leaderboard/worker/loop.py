@@ -17,10 +17,8 @@ import socket
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Iterator
 from functools import partial
 from itertools import islice
-from types import FrameType
 
 import sqlalchemy as sa
 
@@ -182,10 +180,9 @@ class BoardRefresh:
             self._set_aside[wanted] = started + SET_ASIDE_SECONDS
             log.exception("board of set %s: %s could not be refreshed", wanted.scoring_set_id, wanted.measure)
         else:
-            if not refreshed:  # another worker is at it; where that lasts, the database's clock was perhaps set back
-                self._set_aside[wanted] = started + (BOARDS_SECONDS if wanted in self._set_aside else HELD_SECONDS)
+            if not refreshed:  # another worker is at it
+                self._set_aside[wanted] = started + HELD_SECONDS
                 return
-            self._set_aside.pop(wanted, None)
             took = time.monotonic() - started
             log.info("board of set %s: %s refreshed in %.2f s", wanted.scoring_set_id, wanted.measure, took)
 
@@ -420,8 +417,11 @@ def run(config: Config, stop: threading.Event | None = None, once: bool = False)
     database = Database.connect(config.database_url, must_exist=True)
     store = RunStore(config.store_url, config, must_exist=True)
     worker = Worker(database, store, config, quiet_seconds=0.0 if once else QUIET_SECONDS)
-    stopping = contextlib.nullcontext(stop) if stop else _stopping()
-    with contextlib.closing(database), contextlib.closing(worker), stopping as stop:
+    with contextlib.closing(database), contextlib.closing(worker), contextlib.ExitStack() as handlers:
+        if stop is None:
+            stop = threading.Event()
+            for number in (signal.SIGTERM, signal.SIGINT):
+                handlers.callback(signal.signal, number, signal.signal(number, partial(_stop, stop)))
         log.info("worker %s is waiting for work", worker.name)
         house, refusals, renewed = _Pause(), 0, False
         while not stop.is_set():
@@ -447,18 +447,6 @@ def run(config: Config, stop: threading.Event | None = None, once: bool = False)
         log.info("worker %s stopped", worker.name)
 
 
-@contextlib.contextmanager
-def _stopping() -> Iterator[threading.Event]:
-    """Gives an event that SIGTERM and SIGINT set within the block."""
-    stop = threading.Event()
-
-    def set_it(number: int, _: FrameType | None) -> None:
-        log.info("stopping on %s", signal.Signals(number).name)
-        stop.set()
-
-    before = {number: signal.signal(number, set_it) for number in (signal.SIGTERM, signal.SIGINT)}
-    try:
-        yield stop
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+def _stop(stop: threading.Event, number: int, _: object) -> None:
+    log.info("stopping on %s", signal.Signals(number).name)
+    stop.set()
