@@ -221,9 +221,8 @@ class _SmallReads(io.FileIO):
 
 
 def _of_zip(path: Path, limits: plain_text.Limits, name: str) -> Iterator[Member]:
-    left, words = limits.expanded_bytes, f"expands to more than {size(limits.expanded_bytes)}, the most allowed"
-    if left > (most := plain_text.EXPANDED_FREE + limits.expanded_times * path.stat().st_size):
-        left, words = most, plain_text.too_many_times(limits.expanded_times)
+    left = min(limits.expanded_bytes, plain_text.EXPANDED_FREE + limits.expanded_times * path.stat().st_size)
+    words = f"expands to more than {size(left)}, the most allowed for a file of this size"
     with _SmallReads(path, name) as file, zipfile.ZipFile(file) as archive:
         if len(archive.infolist()) > limits.members:
             raise _too_many_files(limits, name)

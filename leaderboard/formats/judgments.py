@@ -135,11 +135,9 @@ def of_any_subtopic(judged: SubtopicJudgments) -> Judgments:
     >>> judged.document.to_list(), judged.grade.tolist()
     (['d7', 'd3'], [2, 0])
     """
-    highest: dict[tuple[int, str], int] = {}
-    pairs = zip(judged.query.tolist(), judged.document.to_list(), strict=True)
-    for pair, grade in zip(pairs, judged.grade.tolist(), strict=True):
-        highest[pair] = max(grade, highest.get(pair, grade))
-    query, document = zip(*highest, strict=True) if highest else ((), ())
-    return Judgments(
-        judged.queries, np.array(query, np.uint32), Ids.of(document), np.array([*highest.values()], np.int64)
-    )
+    later, first = repeated_rows(judged.query, judged.document)
+    grade = judged.grade.copy()
+    np.maximum.at(grade, first, grade[later])
+    remaining = np.delete(np.arange(len(judged)), later)
+    document = Ids([judged.document.take(remaining)])
+    return Judgments(judged.queries, judged.query[remaining], document, grade[remaining])

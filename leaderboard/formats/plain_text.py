@@ -135,11 +135,6 @@ def source_name(source: Path | ByteSource, name: str | None) -> str:
     return name or (source.name if isinstance(source, Path) else "file")
 
 
-def too_many_times(times: int) -> str:
-    """What is wrong with a compressed file that expands to so many times its size and more."""
-    return f"expands to more than {times} times its size, the most allowed beyond {size(EXPANDED_FREE)}"
-
-
 class CappedReader(io.RawIOBase):
     """Reads `source` and refuses to give more than `cap` bytes, in the words of `refusal`.
 
@@ -224,11 +219,12 @@ class _Gunzip(io.RawIOBase):
 
     def readinto(self, buffer: Any) -> int:
         """Fills the start of `buffer`; how many bytes, 0 at the end. Raises EOFError, DAMAGED, FileRejected."""
-        size = self._reader.readinto(memoryview(buffer)[:TEXT_AT_ONCE])
-        self._counted.text += size
+        read = self._reader.readinto(memoryview(buffer)[:TEXT_AT_ONCE])
+        self._counted.text += read
         if self._counted.text > EXPANDED_FREE + self._times * self._packed.passed:
-            raise rejection(self._packed.name, too_many_times(self._times))
-        return size
+            most = f"{self._times} times its size, the most allowed beyond {size(EXPANDED_FREE)}"
+            raise rejection(self._packed.name, f"expands to more than {most}")
+        return read
 
 
 @contextmanager
