@@ -19,7 +19,7 @@ from leaderboard.evaluations import reads as headings
 from leaderboard.frozen import frozen
 from leaderboard.metrics import Bools, Floats, parse, query_order
 from leaderboard.results.reads.run import figure_over, load_vectors
-from leaderboard.submissions.reads.run_arrays import Wanted, has_choice, load_figures, load_runs
+from leaderboard.submissions.reads.run_arrays import Wanted, load_figures, load_runs
 from leaderboard.submissions.reads.selection import on_boards
 from leaderboard.submissions.reads.status import BoardAnswers, board_answers
 from leaderboard.submissions.rules import RunChoice, StoredChoice, places_of
@@ -458,14 +458,13 @@ def _rounded(asked: AskedBoard, statistics: ranking.BoardStatistics, listing: Li
     What the queries can tell is left out: all of it is worked out from single queries' values. So is how many queries
     have a value, and how many resamples were drawn, which on a very large board follows from that.
 
-    Nothing is said of ranks where no figure has an interval, and where best runs stand and a system has several: that
-    they are given for the one that stands would say that it is better.
+    Nothing is said of ranks where no figure has an interval, and where best runs stand: that they are given for the one
+    of a system's runs that stands would say that it is better.
     """
     disclosure, whole, places = asked.disclosure, listing.whole, listing.places
     over = max(whole.counts, default=0)
     said = replace(statistics, above_baselines=frozenset(), rank_resamples=None, rank_queries=over, told=None)
-    is_best, set_id = disclosure.evaluation.campaign.run_choice is RunChoice.BEST, disclosure.scoring_set.id
-    if not whole.has_intervals or (is_best and has_choice(asked.session, disclosure.actor, set_id)):
+    if not whole.has_intervals or disclosure.evaluation.campaign.run_choice is RunChoice.BEST:
         return replace(said, ranks={})
     shared, ranks = Counter(places.values()), {}
     for entry in listing.entries:

@@ -17,7 +17,7 @@ from leaderboard.evaluations.rules import Subset
 from leaderboard.frozen import frozen
 from leaderboard.metrics.segments import Bools, Floats, Ints
 from leaderboard.submissions.models import Submission
-from leaderboard.submissions.reads.selection import has_its_place, on_boards
+from leaderboard.submissions.reads.selection import on_boards
 from leaderboard.submissions.rules import State, SystemKind
 from leaderboard.teams.models import System
 from leaderboard.worker.models import Score, Scoring
@@ -92,12 +92,6 @@ def load_runs(
         table = np.stack([np.fromstring(text, dtype=np.int64, sep=",") for text in of_runs])
         loaded[set_id] = _runs(table[:, np.argsort(table[-1])] if by_arrival else table)
     return loaded
-
-
-def has_choice(session: Session, actor: Actor, set_id: int) -> bool:
-    """Whether a system that is ranked has several runs that may stand for it, scored in this set."""
-    runs = load_runs(session, actor, [set_id], has_its_place())[set_id]
-    return runs.at(~(runs.late | runs.baseline)).has_several
 
 
 def _runs(table: Ints) -> Runs:
