@@ -91,7 +91,7 @@ class ApiToken(Base):
     """A key for programs. Only its hash is kept.
 
     hint          its first characters, to tell one from another
-    scopes        what it may be used for: values of `rules.scopes.Scope`
+    scopes        what it may be used for: values of `accounts.rules.Scope`
     last_used_at  the last use, or one less than a minute before it
     """
 

@@ -173,7 +173,7 @@ def scored_runs_on_record(session: Session) -> int:
 def verify(
     session: Session, tell: Callable[[int], None] = lambda _: None, noted: tuple[int, str] | None = None
 ) -> Report:
-    """Looks at everything but the store, for which `worker.verify` is; call `one_moment` first.
+    """Looks at everything but the store, for which `worker.stored_runs` is; call `one_moment` first.
 
     tell   is told how many more scorings were looked at
     noted  the number of an event and its hash, as an earlier verification gave them: they must still be there

@@ -32,7 +32,7 @@ from leaderboard.transfer.drafting import draft_of
 from leaderboard.transfer.exporting import exporting
 from leaderboard.transfer.importing import bring_in
 from leaderboard.transfer.manifest import NAME, Tree, open_tree, read_manifest
-from leaderboard.worker import verify as stored
+from leaderboard.worker import stored_runs
 from leaderboard.worker.loop import run
 
 
@@ -86,15 +86,15 @@ def verify(figures: bool, noted: tuple[int, str] | None, as_json: bool) -> int:
             with counting_bar(record.scored_runs_on_record(session), "Verifying") as tell:
                 report = record.verify(session, tell, noted)
             with record.part(report, "the stored runs"):
-                files = stored.stored_files_on_record(session)
+                files = stored_runs.stored_files_on_record(session)
         if files:
             store = RunStore(config.store_url, must_exist=True)
             with counting_bar(files, "Reading run files") as tell:
-                spoilt = stored.check_files(database, store, report, tell)
+                spoilt = stored_runs.check_files(database, store, report, tell)
             if figures:
                 with counting_bar(report.runs, "Scoring again") as tell:
                     limits = Limits(expanded_bytes=config.text_bytes)
-                    stored.recompute(database, store, limits, report, tell, spoilt)
+                    stored_runs.recompute(database, store, limits, report, tell, spoilt)
         _keep(database, report, figures)
     if as_json:
         differences = [asdict(each) | {"who": each.who} for each in report.differences]

@@ -24,7 +24,7 @@ from leaderboard.submissions.models import Submission
 from leaderboard.submissions.rules import SetState, State
 from leaderboard.submissions.writes import submissions
 from leaderboard.worker.models import Score, Scoring, ScoringSet
-from leaderboard.worker.verify import recompute
+from leaderboard.worker.stored_runs import recompute
 from tests.support.scoring import WorkerHere
 from tests.support.verification import without_triggers
 from tests.support.world import RUN, World

@@ -54,7 +54,7 @@ class Column:
     per_query: bool
 
     def places(self, values: Sequence[float | None]) -> list[int]:
-        """The place of each value under this measure; see `rules.standings.places`."""
+        """The place of each value under this measure; see `submissions.rules.places`."""
         return places(values, self.direction)
 
     def sort(self, rows: Sequence[Row], value: Callable[[Row], float | None], backwards: bool = False) -> list[Row]:
