@@ -33,7 +33,6 @@ from leaderboard.declared import inputs
 from leaderboard.declared.commands import PART, Command, Table
 from leaderboard.errors import NotFound, Unconfirmed
 from leaderboard.evaluations.inputs import FileRuleChanges
-from leaderboard.numbers import counted
 from leaderboard.teams import writes as teams
 from leaderboard.teams.merging import merge_teams
 from leaderboard.teams.reads import find_system, find_team, listed_teams
@@ -41,11 +40,6 @@ from leaderboard.teams.rules import Role
 from leaderboard.web.context import CONSOLE_KEY, modules_of
 from leaderboard.web.endpoints import ENDPOINTS, PREFIX, Endpoint, create_console
 
-INNER = {
-    "organiser": "Who organises a campaign.",
-    "team": "Which teams are let into a private campaign.",
-    "member": "Who is in a team.",
-}
 SUBJECTS = {  # where the endpoints of a group are
     "campaign": "campaigns",
     "evaluation": "evaluations",
@@ -89,7 +83,7 @@ def group(name: str, about: str) -> click.Command:
     for words, command in commands.items():
         parent, (*inner, last) = top, words.split()[1:]
         for word in inner:
-            parent = typing.cast(click.Group, parent.commands.setdefault(word, click.Group(word, help=INNER[word])))
+            parent = typing.cast(click.Group, parent.commands.setdefault(word, click.Group(word, help=f"Its {word}s.")))
         parent.add_command(command, last)
     return top
 
@@ -412,13 +406,11 @@ def rules(
     body = inputs.checked(FileRuleChanges, changes).model_dump(mode="json", exclude_unset=True)
     client = client_of("form", own.get("server"), own.get("token_file"))
     address = "/organise/campaigns/{}/evaluations/{}/form".format(*evaluation.split("/"))
-    count = ""
     if no_documents:
         client.post(f"{address}/documents/remove")
     if documents is not None:
         send = partial(client.send, f"{address}/documents", documents)
-        answer = after_asking(lambda confirmed: send(confirm=str(confirmed).lower()), confirm)
-        count = f"; its collection has {counted(answer['rules']['documents'], 'document')}"
+        after_asking(lambda confirmed: send(confirm=str(confirmed).lower()), confirm)
     if changes:
         client.post(f"{address}/rules", body)
-    click.echo(f"changed the file rules of {evaluation}{count}")
+    click.echo(f"changed the file rules of {evaluation}")

@@ -23,7 +23,7 @@ from leaderboard.evaluations.rules import lacks
 from leaderboard.metrics import Measure, Setting, parse_all
 from leaderboard.metrics import explain as explained
 from leaderboard.metrics.aggregation import GEOMETRIC_MEAN
-from leaderboard.numbers import counted, natural
+from leaderboard.numbers import counted
 
 USUAL = "AP nDCG@10 RR P@10"
 USUAL_WITH_BETA = "AQWV Pmiss Pfa " + USUAL
@@ -381,4 +381,4 @@ def tell_strange(strange: Collection[str]) -> None:
     it excludes, but the runs answer them.
     """
     if strange:
-        click.echo(f"--exclude: neither judged nor in a run: {named(sorted(strange, key=natural))}", err=True)
+        click.echo(f"--exclude: neither judged nor in a run: {named(sorted(strange))}", err=True)
