@@ -314,10 +314,8 @@ def test_every_problem_is_told_at_once_and_nothing_is_made(
         "evaluation 2 (settings): slug: the address 'settings' can't be had here",
     ]
     assert [line[: len(start)] for line, start in zip(said, expected, strict=True)] == expected
-    content["campaign"] |= {"slug": "import", "measures": ["nDGC@10"]}
-    said = imported(content).err.splitlines()
-    assert any("campaign: slug: the address 'import' can't be had here" in line for line in said)
-    assert any("campaign: measures: no measure is called 'nDGC@10'" in line for line in said)
+    content["campaign"] |= {"measures": ["nDGC@10"]}
+    assert "campaign: measures: no measure is called 'nDGC@10'" in imported(content).err
     for table in (Evaluation, Campaign, Team, Submission):
         assert rows(database_url, sa.select(table.id)) == []
 
