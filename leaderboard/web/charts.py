@@ -60,11 +60,16 @@ STYLE: Spec = {
     "axisY": {"domain": False, "ticks": False, "tickCount": 5, "labelPadding": 8},
     "text": {"fontSize": FONT_SIZE, "fill": INK},
     "legend": {"disable": True},
-    "title": {"anchor": "start", "color": INK, "fontSize": FONT_SIZE, "fontWeight": 600},
+    "title": {  # above the axis, from its labels' left edge: what the figures are
+        "anchor": "start",
+        "frame": "group",
+        "offset": 14,
+        "dx": -48,
+        "color": INK,
+        "fontSize": FONT_SIZE,
+        "fontWeight": "normal",
+    },
 }
-
-# Above the axis, from its labels' left edge: what the figures are.
-TITLE: Spec = {"frame": "group", "offset": 14, "dx": -48, "fontWeight": "normal"}
 
 # Labels of an axis of differences: a sign on all but zero, which has none.
 SIGNED = "datum.value === 0 ? '0' : format(datum.value, '+.2~f')"
@@ -84,7 +89,7 @@ class Chart:
 
 def draw(spec: Callable[[int], Spec], alt: str, sentence: str) -> Chart:
     """`spec` makes the specification for a width in px. `alt`: what it shows, for readers who don't see it."""
-    wide, narrow = (Markup(_svg(json.dumps(spec(width), sort_keys=True), alt)) for width in (WIDE, NARROW))  # noqa: S704  # our own drawing; names in it were escaped by its writer
+    wide, narrow = (Markup(_svg(json.dumps(spec(width)), alt)) for width in (WIDE, NARROW))  # noqa: S704  # our own drawing; names in it were escaped by its writer
     return Chart(wide, narrow, sentence)
 
 
@@ -115,8 +120,7 @@ LONGEST_NAME = 16  # characters of a query's name
 # Names of queries differ at their ends.
 SHORTENED = f"length(datum.label) > {LONGEST_NAME} ? '…' + slice(datum.label, {1 - LONGEST_NAME}) : datum.label"
 CHARACTER = 7.5  # px, at most, of most names
-WIDE_FROM = 600  # px, whole width
-ZERO: Spec = {"type": "rule", "color": INK, "strokeWidth": 1}
+ZERO: Spec = {"data": {"values": [{}]}, "mark": {"type": "rule", "color": INK}, "encoding": {"y": {"datum": 0}}}
 SAYS: Spec = {"field": "says"}
 
 Row = dict[str, Any]  # of data
@@ -127,15 +131,15 @@ def _layer(rows: Sequence[Row], mark: Spec, **encoding: Spec) -> Spec:
     return {"data": {"values": rows}, "mark": mark, "encoding": encoding}
 
 
-def _plot(width: int, height: int, title: Spec, layers: Sequence[Spec], right: float, bottom: float) -> Spec:
+def _plot(width: int, height: int, title: str, layers: Sequence[Spec], right: float, bottom: float) -> Spec:
     """A drawing of this whole width, around a plot of this height."""
     padding = {"left": LEFT, "right": right, "top": 34, "bottom": bottom}
     return {
         "width": width - LEFT - right,
         "height": height,
         "padding": padding,
-        "autosize": {"type": "none"},
-        "title": {**title, **TITLE},
+        "autosize": "none",
+        "title": {"text": title, "limit": width},
         "layer": layers,
     }
 
@@ -209,22 +213,22 @@ def _bars(title: str, rows: Sequence[Difference], width: int) -> Spec:
     bar = {"type": "bar", "aria": True}
     layers = [
         _layer(values, bar, x=x, y=y, color=COLOUR, description=SAYS),
-        _layer([{"difference": 0}], ZERO, y=y),
+        ZERO,
     ]
-    return _plot(width, HEIGHT, {"text": title}, layers, 8, room)
+    return _plot(width, HEIGHT, title, layers, 8, room)
 
 
 def _histogram(title: str, rows: Sequence[Difference], width: int) -> Spec:
     x = {
         "field": "difference",
-        "bin": {"maxbins": 40 if width > WIDE_FROM else 20},
+        "bin": {"maxbins": 40 if width == WIDE else 20},
         "type": "quantitative",
         "axis": {"title": title, "labelExpr": SIGNED, "labelOverlap": True},
     }
     y = {"aggregate": "count", "type": "quantitative", "axis": {"title": None}}
     values = [{"difference": difference} for _, difference in rows]
     layers = [_layer(values, {"type": "bar", "color": SERIES[0]}, x=x, y=y)]
-    return _plot(width, HEIGHT, {"text": "queries"}, layers, 8, 44)
+    return _plot(width, HEIGHT, "queries", layers, 8, 44)
 
 
 PROGRESS_HEIGHT = 340  # px, of the plot
@@ -330,7 +334,7 @@ def _rows(column: Column, drawn: Sequence[_Drawn]) -> list[Row]:
 
 def _progress(page: ProgressPage, rows: Sequence[Row], width: int) -> Spec:
     """One drawing of the lines at one width."""
-    column, is_wide, periods = page.column, width > WIDE_FROM, [period.label for period in page.periods]
+    column, is_wide, periods = page.column, width == WIDE, [period.label for period in page.periods]
     right = 232 if is_wide else 126
     inner = width - LEFT - right
     domain = _domain(column, rows)
@@ -357,8 +361,8 @@ def _progress(page: ProgressPage, rows: Sequence[Row], width: int) -> Spec:
         title += "; lower is better"
     if column.lowest < 0:  # which any lower one is worse than
         title += "; 0 = nothing returned"
-        layers.insert(0, _layer([{"mean": 0.0}], ZERO, y=y))
-    return _plot(width, PROGRESS_HEIGHT, {"text": title, "limit": width}, layers, right, 28)
+        layers.append(ZERO)
+    return _plot(width, PROGRESS_HEIGHT, title, layers, right, 28)
 
 
 def _labels(rows: Sequence[Row], latest: str, axis: tuple[float, float]) -> list[Row]:
@@ -376,8 +380,7 @@ def _names(latest: str, inner: int, right: int) -> list[Spec]:
     """Each name behind its line's sign, right of the plot, where it covers no line; a rule leads there from a line that
     goes on to the last period."""
     at: Spec = {"y": {"field": "label"}, "xOffset": None}
-    name: Spec = {"type": "text", "aria": True, "align": "left", "baseline": "middle", "fill": INK}
-    name["limit"] = (right - LABEL_STARTS) * NARROWER
+    limit = (right - LABEL_STARTS) * NARROWER
     return [
         {
             "transform": [{"filter": {"field": "period", "equal": latest}}],
@@ -389,7 +392,7 @@ def _names(latest: str, inner: int, right: int) -> list[Spec]:
             "encoding": {**at, "x": {"value": inner + 18}, "shape": SHAPE},
         },
         {
-            "mark": name,
+            "mark": {"type": "text", "aria": True, "align": "left", "baseline": "middle", "limit": limit},
             "encoding": {**at, "x": {"value": inner + LABEL_STARTS}, "text": {"field": "text"}, "color": None},
         },
     ]
