@@ -45,7 +45,7 @@ def check(
     are not asked; 2 when it can't be checked; 3 when the site can't say, since all that speaks against it are queries
     that may be hidden ones, or since the file is so long that the site looked at its beginning only (without
     --evaluation all of it is looked at); 4 when nothing in the file speaks against it, and it would not be taken now:
-    the evaluation is not open yet, has closed or is archived.
+    the evaluation is not open yet, has closed or is archived, or the quota is spent.
     """
     own = "an evaluation has queries and documents of its own; give it alone"
     refuse_if(evaluation and any(collection.values()), own)

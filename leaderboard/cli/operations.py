@@ -277,6 +277,7 @@ def client_of(group: str, server: str | None, token_file: Path | None, user: str
     """
     if server is not None:
         return options.client_at(server, token_file)
+    refuse_if(token_file, "--token-file goes with --server; on this installation itself no token is needed")
     config = Config.from_environment()
     database = click.get_current_context().with_resource(up_to_date(config))
     with database.read() as session:

@@ -50,6 +50,7 @@ READERS: Mapping[FileFormat, Reader] = {
 Schemas = Mapping[FileFormat, Sequence[Schema]]
 
 COMMENT = b"#"
+MOST_NAMED = 3  # tags
 KEPT_BYTES = 16 * plain_text.MIB  # the largest of a piece's columns has 2
 MOSTLY_GROUPED = 4  # lines per change of query from which a look-up for each change is the faster way
 GROWTH = 1.25  # from how many times as many queries on the table is made anew
@@ -90,14 +91,16 @@ class Numbering:
 
 
 class Tags:
-    """What an organiser asks of the run tags of a file. They hardly ever change, so that only those are looked at that
-    differ from the one of the line before.
+    """The run tags of a file: what an organiser asks of each, and whether they are all the same. They hardly ever
+    change, so that only those are looked at that differ from the one of the line before.
 
-    pattern  what each has to look like
+    pattern  what each has to look like; None: nothing is asked
+    named    the first different ones
     """
 
-    def __init__(self, pattern: Pattern) -> None:
+    def __init__(self, pattern: Pattern | None = None) -> None:
         self.pattern = pattern
+        self.named: list[str] = []
 
     def check(self, table: Table, tags: Texts, problems: Problems) -> None:
         """Adds each line of a table whose tag has not the form that is asked for to the problems.
@@ -106,7 +109,11 @@ class Tags:
         """
         starts = stretches(tags)
         different = tags[starts]
-        if not len(starts):
+        if len(self.named) < MOST_NAMED:
+            texts = (tag.decode(errors="replace") for tag in dict.fromkeys(different.tolist()))
+            names = (plain_text.harmless(text, plain_text.LONGEST_TAG) for text in texts)
+            self.named = [*dict.fromkeys([*self.named, *names])][:MOST_NAMED]
+        if self.pattern is None or not len(starts):
             return
         wrong = ~self.pattern.matching(different) | (np.char.str_len(different) > problems.limits.id_bytes)
         fault = f"has not the form that is asked for here: {self.pattern.text}"

@@ -12,7 +12,7 @@ from leaderboard.formats.file_rules import RunRules
 from leaderboard.formats.ids import Ids, repeated_rows
 from leaderboard.formats.metadata import Metadata
 from leaderboard.formats.plain_text import LONGEST_TAG, ByteSource, Limits, harmless
-from leaderboard.formats.rows import Schemas, read_rows
+from leaderboard.formats.rows import Schemas, Tags, read_rows
 from leaderboard.formats.tables import DOCUMENT, QUERY, Column, Schema
 
 RunFormat = Literal["auto", "trec", "trec_eval", "decisions"]
@@ -74,6 +74,7 @@ def read_run(
     format: RunFormat = "auto",  # noqa: A002  # the word of the whole product
     limits: Limits | None = None,
     rules: RunRules | None = None,
+    tags: Tags | None = None,
 ) -> Run:
     """Reads a run, plain or gzipped.
 
@@ -85,6 +86,7 @@ def read_run(
     format   "auto" goes by the start of the file; "trec" and "decisions" are columns only; "trec_eval" is "auto", but
              columns are TREC's as trec_eval takes them: what follows the tag is ignored
     rules    what else is asked of the file: what breaks it is a problem too
+    tags     is shown the run tags of all lines; those of the rules where they ask something of tags
 
     Raises FileRejected with the first problems by line and their full count. A document listed twice for one query
     is a problem; nothing is dropped or changed.
@@ -94,7 +96,7 @@ def read_run(
     >>> run.queries, run.document.to_list(), run.score.tolist(), run.tag
     (('q1',), ['d7', 'd3'], [2.5, 1.5], 'mine')
     """
-    tags = rules.tags() if rules is not None else None
+    tags = tags or (rules.tags() if rules is not None else None)
     schemas = FORMATS[format] if tags is None else _with_tags(FORMATS[format])
     rows = read_rows(source, schemas, "run", queries=queries, name=name, limits=limits, tags=tags)
     decided = rows.schema is not None and DECISION in rows.schema.columns

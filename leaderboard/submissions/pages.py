@@ -173,7 +173,8 @@ class Intake:
             expected = expected_of(session, actor(), evaluation, now(), to_submit=True)
         path = arrived or store().run_file(upload.sha256)
         self.header = run_metadata(path, upload.filename)
-        looked = rules.look_at(path, upload.filename, rules.CHECKED_BYTES, store().config.text_bytes)
+        kept = rules.CHECKED_BYTES, store().config.text_bytes
+        looked = rules.look_at(path, upload.filename, *kept, upload.text_sha256)
         if arrived:  # before the transaction that keeps it: a large file takes seconds
             with arrived.open("rb") as file:
                 os.fsync(file.fileno())

@@ -28,6 +28,7 @@ from leaderboard.errors import FileRejected, Problem
 from leaderboard.evaluations.rules import FormField, ScoringSettings, Subset, answers_in_file
 from leaderboard.formats import ByteSource, Limits, Run, RunRules, first_files, open_plain, read_run, whole_lines
 from leaderboard.formats.plain_text import shown
+from leaderboard.formats.rows import Tags
 from leaderboard.frozen import frozen
 from leaderboard.metrics.measure import Direction
 from leaderboard.metrics.segments import Bools, Floats, Ints
@@ -375,7 +376,7 @@ class Expected:
     rules        for files; None: there are none
     returned_by  measures on its board that count what was returned
     fields       those of its form, some of which read the run's own metadata; none where the form itself is checked
-    refused_now  why the evaluation takes no run at this moment, in words; "" where it does
+    refused_now  why no run of the reader's is taken at this moment, in words; "" where one is
     late_now     whether one that is taken now counts as late
     """
 
@@ -398,6 +399,7 @@ class Checked:
     whole      whether all of the file was read; else its beginning
     problems   what it would be rejected for, and how many there are in all
     lines, queries, tag  of the run; 0 and "" where it can't be read
+    tags       the first different ones that its lines have
     depth      the fewest, the median and the most documents of a query that it lists
     decisions  whether it holds some
     threshold  θ as it would be submitted
@@ -420,6 +422,7 @@ class Checked:
     lines: int = 0
     queries: int = 0
     tag: str = ""
+    tags: tuple[str, ...] = ()
     depth: tuple[int, int, int] = (0, 0, 0)
     decisions: bool = False
     threshold: float | None = None
@@ -451,7 +454,7 @@ class Checked:
 
     @property
     def refused_now(self) -> str:
-        """Why the evaluation takes no run at this moment; "" where it does."""
+        """Why no run of the reader's is taken at this moment; "" where one is."""
         return self.expected.refused_now
 
     @property
@@ -513,6 +516,10 @@ class Checked:
         if self.threshold is not None and without_use:
             why = "the file holds decisions" if self.decisions else "no measure here counts what was returned"
             remarks.append(f"θ plays no part: {why}.")
+        if len(self.tags) > 1:
+            remarks.append(
+                f"Its lines have different run tags, such as {', '.join(map(shown, self.tags))}: is it one run?"
+            )
         if self.lacking[0] and self.whole:
             lacking = counted(self.lacking[0], "query")
             remarks.append(f"No list for {lacking}, scored as empty lists: {_first_of(self.lacking)}.")
@@ -573,21 +580,23 @@ class Looked:
     refused: FileRejected | None = None
 
 
-def look_at(file: Path | ByteSource, filename: str, most: int, text_bytes: int) -> Looked:
-    """Reads a file to its end and keeps the first `most` bytes of its text. text_bytes: the longest text at all."""
+def look_at(file: Path | ByteSource, filename: str, most: int, text_bytes: int, text_sha256: str = "") -> Looked:
+    """Keeps the first `most` bytes of a file's text, which may have text_bytes. text_sha256: that of the text; without
+    it the file is read to its end."""
     digest = hashlib.sha256()
     text = io.BytesIO()
     whole = True
     try:
         with open_plain(file, Limits(expanded_bytes=text_bytes), filename) as plain:
-            while piece := plain.read(PIECE):
+            while (whole or not text_sha256) and (piece := plain.read(PIECE)):
                 digest.update(piece)
                 room = most - text.tell()
                 whole = whole and len(piece) <= room
                 text.write(piece[:room])
     except FileRejected as refused:
         return Looked(filename, b"", True, "", refused)
-    return Looked(filename, text.getvalue() if whole else whole_lines(text.getvalue()), whole, digest.hexdigest())
+    kept = text.getvalue() if whole else whole_lines(text.getvalue())
+    return Looked(filename, kept, whole, text_sha256 or digest.hexdigest())
 
 
 def check_run(
@@ -609,8 +618,9 @@ def check_run(
         if not (everything and looked.whole):
             text, all_files = first_files(text, CHECKED_FILES)
             values["whole"] = looked.whole and all_files
-        run = read(io.BytesIO(text))
-        values |= _shape(run, expected, threshold)
+        tags = Tags()
+        run = read(io.BytesIO(text), tags=tags)
+        values |= {"tags": tuple(tags.named), **_shape(run, expected, threshold)}
         if file_rules is not None or not (allowed is None or allowed.issuperset(run.queries)):
             of_text = file_rules if file_rules is None or values["whole"] else file_rules.of_beginning()
             read(io.BytesIO(text), queries=allowed, rules=of_text)

@@ -7,6 +7,7 @@ has to live on to say so. Standard input brings first the settings, then jobs; e
 input ends its worker has died: then it ends too, even in the middle of a job.
 """
 
+import errno
 import gc
 import logging
 import math
@@ -110,7 +111,7 @@ class RunScorer:
             return messages.out_of_memory(job_bytes, self._stage)
         except Exception as error:  # whatever it is, the worker records it and lives on
             log.exception("submission %s failed while %s", job.submission_id, self._stage)
-            if isinstance(error, OSError) and error.errno:
+            if isinstance(error, OSError) and error.errno in REFUSALS:
                 return messages.Postponed(f"the system did not allow what it needs ({error.strerror})")
             return messages.Failed(f"an error while {self._stage}: {type(error).__name__}")
 
@@ -281,6 +282,11 @@ def _ranked_lists(run: Run, prepared: _Prepared) -> Iterator[tuple[int, RankedLi
 LEAST_ROOM = 32 * 2**20  # bytes that the bound must leave above what the process takes before any job
 STATUS = Path("/proc/self/statm")  # Linux
 WAITS = {NoDatabase: "the database did not answer", NoStore: "the run store did not answer or is full"}
+# What the system refuses to every program for a while, and to no file in particular.
+REFUSALS = frozenset({
+    errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO, errno.ESTALE, errno.EMFILE, errno.ENFILE,
+    errno.EAGAIN,
+})  # fmt: skip
 log = logging.getLogger("leaderboard.worker.run_scorer")
 
 

@@ -34,6 +34,9 @@ def kinds(checked: Checked) -> list[Kind]:
 
 def test_the_shape_of_a_run_is_told() -> None:
     checked = found(RUN, Expected(1, ("q1", "q2", "q3")))
+    assert checked.tags == ("tag",)
+    several = found(RUN + b"q3 Q0 d1 1 3 other\n", Expected())
+    assert several.remarks == ("Its lines have different run tags, such as tag, other: is it one run?",)
     assert (checked.lines, checked.queries, checked.tag, checked.depth) == (3, 2, "tag", (1, 1, 2))
     assert (checked.known, checked.lacking, checked.unknown) == (3, (1, ("q3",)), (0, ()))
     assert checked.warnings == ()

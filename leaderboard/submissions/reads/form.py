@@ -140,7 +140,7 @@ def expected_of(
     allowed = None
     if to_submit or seen is Subset.ALL:  # as long as there are none, that says nothing of any run
         allowed = frozenset(session.scalars(sa.select(Query.external_id).where(own))) or None
-    refused = "" if to_submit else submission_refusal(evaluation, now, now) or ""
+    refused = "" if to_submit else _refused_now(session, actor, evaluation, now)
     return Expected(
         evaluation_id=evaluation.id,
         queries=tuple(name for name, _, excluded in queries if not excluded),
@@ -153,6 +153,18 @@ def expected_of(
         refused_now=refused,
         late_now=not (to_submit or refused) and is_late(evaluation, now, now),
     )
+
+
+def _refused_now(session: Session, actor: Actor, evaluation: Evaluation, now: datetime) -> str:
+    """Why no run of theirs would be taken now, as `writes.submissions.admit` would say; "" where one would. Of a
+    reader without a team, and of the command line, only the evaluation is asked.
+    """
+    refused = submission_refusal(evaluation, now, now)
+    if refused is None and actor.user_id is not None and actor.teams:
+        quotas, own = quotas_of(session, evaluation, sorted(actor.teams), actor.user_id, now)
+        spent = [quota.spent for quota in quotas.values()]
+        refused = own.spent if None in spent else spent[0]
+    return refused or ""
 
 
 def completed(
