@@ -36,6 +36,16 @@ def _account_named(session: Session, name: str) -> User:
         raise InvalidFields({"name": [NOBODY]}) from None
 
 
+def _said(done: str) -> Any:
+    """`made the campaign harbour; β = 20`"""
+
+    def words(answer: Any, _: Any) -> str:
+        beta = answer["values"]["beta"]
+        return f"{done} the campaign {answer['values']['slug']}" + ("" if beta is None else f"; β = {number(beta)}")
+
+    return words
+
+
 SHOWN = (
     "title", "description", "visibility", "measures", "primary_measure", "beta", "cost", "value", "prior",
     "no_relevant", "compat", "run_choice", "locked_at", "archived_at", "contact", "organisers", "teams", "evaluations",
@@ -69,7 +79,7 @@ def list_organised() -> tuple[reads.OrganisedCampaign, ...]:
 
 
 @post("/organise/campaigns", Scope.ORGANISE, status=HTTPStatus.CREATED, command=Command(
-    "campaign add SLUG", "made the campaign {values[slug]}", sends={"visibility": Visibility.PUBLIC.value},
+    "campaign add SLUG", _said("made"), sends={"visibility": Visibility.PUBLIC.value},
     example="harbour --title 'Harbour track' --measures 'AQWV AP nDCG@10' --cost 0.0333 --value 1 --prior 1/600",
 ))  # fmt: skip
 def make_campaign(body: NewCampaign) -> reads.CampaignSettings:
@@ -87,8 +97,7 @@ def organised_campaign(campaign: str) -> reads.CampaignSettings:
 
 
 @post(CAMPAIGN, Scope.ORGANISE, command=Command(
-    "campaign change CAMPAIGN", "changed the campaign {values[slug]}",
-    "harbour --measures 'AQWV MQWV AP' --run-choice best",
+    "campaign change CAMPAIGN", _said("changed"), "harbour --measures 'AQWV MQWV AP' --run-choice best",
 ))  # fmt: skip
 def change_campaign(campaign: str, body: CampaignChanges) -> reads.CampaignSettings:
     """Changes the settings that are given; the others stay. What it does beyond that is listed, and to be confirmed.

@@ -95,8 +95,11 @@ def show(team: str) -> ResponseReturnValue:
 def _page(team: str, form: Declared, error: LeaderboardError | None = None) -> ResponseReturnValue:
     with reading() as session:
         page = reads.team_page(session, actor(), team, now())
-        invitations = accounts.open_invitations(session, actor(), page.slug, now())
-        requests = reads.join_requests(session, actor(), reads.find_team(session, team))
+        knows = actor().user_id is not None  # a visitor is in no team, and can't ask to be
+        invitations = accounts.open_invitations(session, actor(), page.slug, now()) if knows else ()
+        requests = reads.JoinRequests(None, ())
+        if knows:
+            requests = reads.join_requests(session, actor(), reads.find_team(session, team))
     if page.slug != team:  # it was renamed, or became a part of another one
         return redirect(url_for("teams.show", team=page.slug))
     return form_page("teams/show.html", form, error, page=page, invitations=invitations, requests=requests)

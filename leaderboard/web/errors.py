@@ -4,8 +4,9 @@ import json
 import logging
 from collections.abc import Mapping, Sequence
 from http import HTTPStatus
+from pathlib import PurePosixPath
 
-from flask import Flask, Response, g, make_response, render_template, request
+from flask import Flask, Response, current_app, g, make_response, render_template, request
 from flask.typing import ResponseReturnValue
 from flask_wtf.csrf import CSRFError
 from werkzeug.exceptions import HTTPException, MethodNotAllowed, RequestEntityTooLarge
@@ -40,7 +41,7 @@ RETRY_SECONDS: dict[int, int] = {503: 30, 429: 60}
 
 
 def init_app(app: Flask) -> None:
-    """Answers every error with a page, or with the same words as text where a file was asked for."""
+    """Answers every error with a page, or with the same words as text or JSON where a file was asked for."""
     app.register_error_handler(LeaderboardError, _refusal)
     app.register_error_handler(CSRFError, lambda _: page(400, STALE_FORM))
     app.register_error_handler(HTTPException, _http)
@@ -54,8 +55,8 @@ def page(
     retry_seconds: int | None = None,
     fields: Mapping[str, Sequence[str]] | None = None,
 ) -> ResponseReturnValue:
-    """The page; for whoever asked for a file, the same words as text; for a program of the API, an error as RFC 9457
-    has it, with the messages of each field beside.
+    """The page; for whoever asked for a file, the same words as text or JSON; for a program of the API, an error as
+    RFC 9457 has it, with the messages of each field beside.
     """
     heading, words = WORDS.get(status) or (HTTPStatus(status).phrase, "Go back and try again.")
     words, g.retry_seconds = message or words, retry_seconds
@@ -67,12 +68,22 @@ def page(
         body = json.dumps(content, ensure_ascii=False, indent=1) + "\n"
         headers = {"WWW-Authenticate": "Bearer"} if status == HTTPStatus.UNAUTHORIZED else {}
         return Response(body, status, headers, content_type="application/problem+json")
+    if request.path.endswith(".json"):
+        return {"status": status, "error": heading, "message": words}, status
     if request.path.rpartition(".")[2] in FORMATS:
         return Response(f"{heading}: {words}\n", status, content_type="text/plain; charset=utf-8")
     g.refused = status in ABOUT_THE_FORM  # its title begins with "Error", as that of a refused form
     # What says that the database is away must not ask it who is reading.
     template = "error.html" if status < HTTPStatus.INTERNAL_SERVER_ERROR else "fault.html"
-    return render_template(template, status=status, heading=heading, message=words), status
+    form = _form_address() if g.refused and request.method == "POST" else None
+    return render_template(template, status=status, heading=heading, message=words, form=form), status
+
+
+def _form_address() -> str | None:
+    """Where the form that was sent stands: the first page, from the address that it was sent to upwards."""
+    pages, path = current_app.create_url_adapter(request), PurePosixPath(request.path)
+    addresses = map(str, (path, *path.parents[:-1]))
+    return next((address for address in addresses if pages and pages.test(address, "GET")), None)
 
 
 def _refusal(error: LeaderboardError) -> ResponseReturnValue:

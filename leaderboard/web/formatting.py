@@ -51,7 +51,7 @@ MARKS = re.compile(
 def init_app(app: Flask) -> None:
     """Gives templates the filters of this module, under their own names."""
     for written in (
-        ago, counted, duration, figure, markdown, marked, number, over, plain_figure, prior, sentence, signed,
+        ago, aligned, counted, duration, figure, markdown, marked, number, over, plain_figure, prior, sentence, signed,
         size, when,
     ):  # fmt: skip
         app.jinja_env.filters[written.__name__] = written
@@ -166,6 +166,16 @@ def marked(text: str) -> Markup:
 def number(value: float) -> str:
     """A setting as one would write it: `20`, `0.0333`, `19.9467`; six digits at most."""
     return f"{value:.6g}".replace("-", "−")
+
+
+def aligned(values: Iterable[float]) -> list[str]:
+    """A column of settings or scores: each as `number` writes it, with the decimals of the one that has the most."""
+    texts = [number(value) for value in values]
+    if any("e" in text or not text[-1].isdigit() for text in texts):
+        return texts
+    parts = [text.partition(".") for text in texts]
+    places = max((len(decimals) for _, _, decimals in parts), default=0)
+    return [f"{whole}.{decimals.ljust(places, '0')}" for whole, _, decimals in parts] if places else texts
 
 
 def prior(value: float) -> str:

@@ -37,7 +37,7 @@ def comparison_finding(compared: Compared) -> tuple[str, ...]:
     if interval.low is None or interval.high is None:
         words.append(f"There is no interval: {interval.reason}.")
     else:
-        ends = f"{signed(interval.low, column.unit)} to {signed(interval.high, column.unit)}"
+        ends = f"{_end(interval.low, column.unit)} to {_end(interval.high, column.unit)}"
         says = "does not include 0"
         if interval.low <= 0 <= interval.high:
             says = "includes 0"
@@ -49,6 +49,14 @@ def comparison_finding(compared: Compared) -> tuple[str, ...]:
         words.append(f"The randomisation test gives {p}.")
         words.append("This is of one pair alone: of many pairs that are looked at, some seem apart by chance.")
     return tuple(words)
+
+
+def _end(value: float, unit: str) -> str:
+    """An end of an interval, which is not 0 unless it is exactly that."""
+    text = signed(value, unit)
+    if value == 0 or not text[0].isdigit():  # what rounds to 0 has no sign
+        return text
+    return f"just {'above' if value > 0 else 'below'} 0"
 
 
 def board_finding(page: BoardPage) -> tuple[str, ...]:

@@ -110,7 +110,7 @@ def test_beta_follows_from_cost_value_and_prior(ok: Says) -> None:
         "--cost", "0.0333", "--value", "1", "--prior", str(1 / 600), "--no-relevant", "pfa_only", "--compat", "9",
     )  # fmt: skip
     # The worked figure of the definition: .0333 · 599.
-    assert said == "made the campaign material\n"
+    assert said == "made the campaign material; β = 19.9467\n"
     shown = _shown(ok("campaign", "show", "material"))
     assert shown["measures"] == "AQWV, MQWV"
     assert shown["no relevant"] == "pfa_only"

@@ -7,7 +7,7 @@ import pytest
 from flask import Flask, g
 
 from leaderboard.numbers import size
-from leaderboard.web.formatting import Scale, ago, date, marked, moment, plain_figure, scale_of, sentence, when
+from leaderboard.web.formatting import Scale, ago, aligned, date, marked, moment, plain_figure, scale_of, sentence, when
 
 NOW = dt.datetime(2026, 11, 20, 14, 5, tzinfo=dt.UTC)
 
@@ -79,6 +79,13 @@ def test_the_registry_s_text_gets_subscripts_powers_and_code_and_nothing_else() 
     assert marked("2^g and 2^{−x}") == "2<sup>g</sup> and 2<sup>−x</sup>"
     assert marked("as `P_miss` is") == "as <code>P_miss</code> is"
     assert marked("trec_eval, ndcg_cut_10, pfa_only <b>") == "trec_eval, ndcg_cut_10, pfa_only &lt;b&gt;"
+
+
+def test_a_column_of_scores_stands_on_the_point() -> None:
+    assert aligned([12.5, 3.0, 0.125]) == ["12.500", "3.000", "0.125"]
+    assert aligned([3.0, 2.0]) == ["3", "2"]
+    assert aligned([1e-9, 2.0]) == ["1e−09", "2"]
+    assert aligned([]) == []
 
 
 @pytest.mark.parametrize(
