@@ -9,13 +9,12 @@ from typing import Any, TypeVar
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
+from leaderboard import db, errors
 from leaderboard.accounts.models import User
 from leaderboard.accounts.rules import Scope
 from leaderboard.boards.rules import Rounding
 from leaderboard.campaigns.models import Campaign, CampaignOrganiser, CampaignTeam
 from leaderboard.campaigns.rules import Visibility, is_known
-from leaderboard.db import exists, locked
-from leaderboard.errors import NotAllowed, NotFound
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules import Opening, ScoringSettings, Subset, is_public, refusal, teams_may_change
 from leaderboard.frozen import frozen
@@ -146,7 +145,7 @@ def known_evaluations(actor: Actor) -> sa.ColumnElement[bool]:
 def require_known(actor: Actor, evaluation: Evaluation) -> None:
     """Raises NotFound where there is no such evaluation for `actor`."""
     if not knows(actor, evaluation):
-        raise NotFound
+        raise errors.NotFound
 
 
 def knows_team(session: Session, actor: Actor, team: Team, on_boards: Iterable[Evaluation], now: datetime) -> bool:
@@ -166,7 +165,7 @@ def knows_team(session: Session, actor: Actor, team: Team, on_boards: Iterable[E
     if actor.user_id is None:
         return False
     own = JoinRequest.team_id == team.id, JoinRequest.user_id == actor.user_id
-    if team.is_listed or exists(session, *own, JoinRequest.answered_at.is_(None)):
+    if team.is_listed or db.exists(session, *own, JoinRequest.answered_at.is_(None)):
         return True
     if not actor.organises:
         return False
@@ -295,7 +294,7 @@ def may_bring_in(session: Session, actor: Actor, team_id: int) -> bool:
     entered = _campaigns_entered(session, team_id=team_id)
     if entered:
         return bool(entered & actor.organises)
-    return not exists(session, Membership.team_id == team_id)
+    return not db.exists(session, Membership.team_id == team_id)
 
 
 def _campaigns_entered(session: Session, **which: int) -> set[int]:
@@ -321,7 +320,7 @@ def maker_may_invite() -> sa.ColumnElement[bool]:
 def require(allowed: bool, message: str) -> None:
     """Raises NotAllowed with `message` unless allowed."""
     if not allowed:
-        raise NotAllowed(message)
+        raise errors.NotAllowed(message)
 
 
 def require_organiser(actor: Actor, campaign_id: int) -> None:
@@ -335,4 +334,4 @@ Organised = TypeVar("Organised", Campaign, Evaluation)
 def locked_to_organise(session: Session, actor: Actor, row: Organised) -> Organised:
     """A campaign or an evaluation, locked for a change. Raises NotAllowed for whoever does not organise it."""
     require_organiser(actor, row.id if isinstance(row, Campaign) else row.campaign_id)
-    return locked(session, type(row), row.id)
+    return db.locked(session, type(row), row.id)

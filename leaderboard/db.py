@@ -21,12 +21,11 @@ from sqlalchemy.orm import DeclarativeBase, InstrumentedAttribute, Session, mapp
 from sqlalchemy.pool import ConnectionPoolEntry
 from sqlalchemy.sql.visitors import InternalTraversal
 
+from leaderboard import numbers, private_files
 from leaderboard.errors import BadInput, LeaderboardError, NoDatabase, NotFound, OtherBuild
 from leaderboard.evaluations.rules import ScoringSettings
 from leaderboard.metrics import Floats
 from leaderboard.metrics.segments import Ints
-from leaderboard.numbers import first_of
-from leaderboard.private_files import private_file, tighten
 
 NAMING = {
     "ix": "ix_%(column_0_N_label)s",
@@ -342,9 +341,9 @@ def _prepare_file(file: Path, must_exist: bool, *_: object) -> None:
         raise sqlite3.OperationalError("its file is missing; `leaderboard db upgrade` makes a new one")
     try:
         if file.parent.is_dir():
-            private_file(file)
+            private_files.private_file(file)
             for ending in ("-wal", "-shm"):
-                tighten(file.with_name(file.name + ending))
+                private_files.tighten(file.with_name(file.name + ending))
     except OSError as error:  # as SQLite itself would say it, for `answering`
         raise sqlite3.OperationalError(str(error)) from error
 
@@ -433,7 +432,7 @@ def missing(
     """Raises NotFound that suggests the nearest names, or lists the first few when none is near."""
     names = list(session.scalars(sa.select(column).where(*among).order_by(column)))
     near = " or ".join(get_close_matches(name, names))
-    hint = f"; did you mean {near}?" if near else f"; known are {first_of(names, LISTED)}" if names else ""
+    hint = f"; did you mean {near}?" if near else f"; known are {numbers.first_of(names, LISTED)}" if names else ""
     raise NotFound(f"there is no {what} {name!r}{within}{hint}")
 
 

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
+from leaderboard import errors, numbers
 from leaderboard.config import folder
 from leaderboard.db import Base, Database, answering
-from leaderboard.errors import OtherBuild
-from leaderboard.numbers import first_of
 
 if TYPE_CHECKING:
     from alembic.config import Config as AlembicConfig
@@ -64,7 +63,7 @@ def newest() -> str:
 def require_known(revision: str | None) -> None:
     """Raises OtherBuild for a revision that this version of the product has no migration to; None: no schema yet."""
     if revision is not None and revision not in _revisions():
-        raise OtherBuild(f"it is at revision {revision}, which this version does not know")
+        raise errors.OtherBuild(f"it is at revision {revision}, which this version does not know")
 
 
 def _revisions() -> set[str]:
@@ -83,7 +82,7 @@ def require_this_build(database: Database) -> None:
     there = {f"{table}.{column['name']}" for (_, table), own in columns.items() if table in tables for column in own}
     expected = {f"{name}.{column.name}" for name, table in tables.items() for column in table.columns}
     if differing := sorted(expected ^ there):
-        raise OtherBuild(f"it differs in the columns {first_of(differing, 3)}")
+        raise errors.OtherBuild(f"it differs in the columns {numbers.first_of(differing, 3)}")
 
 
 def locks() -> Any:

@@ -31,9 +31,8 @@ from datetime import datetime, timedelta
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
+from leaderboard import db, errors
 from leaderboard.accounts.models import Attempt
-from leaderboard.db import Database, lock_table
-from leaderboard.errors import TooManyAttempts
 from leaderboard.frozen import frozen
 
 WINDOW = timedelta(minutes=15)
@@ -116,19 +115,19 @@ class KnownBrowser:
     id: str
 
 
-def count(database: Database, limit: Limit, now: datetime, address: str, **names: object) -> list[int]:
+def count(database: db.Database, limit: Limit, now: datetime, address: str, **names: object) -> list[int]:
     """Counts an attempt at something that is limited, whatever becomes of it, before anything is looked up.
 
     Gives the ids of what was counted, for `take_back`. Raises TooManyAttempts, with when to try again.
     """
     names |= {"network": _network(address)}
     with database.write() as session:
-        lock_table(session, Attempt)
+        db.lock_table(session, Attempt)
         session.execute(sa.delete(Attempt).where(Attempt.at <= now - HOUR))
         bounds = {subject.format_map(names): most for subject, most in limit.bounds.items()}
         wait = max(_wait(session, subject, most, limit.window, now) for subject, most in bounds.items() if most)
         if wait:
-            raise TooManyAttempts(limit.says.format(wait=wait), 60 * wait)
+            raise errors.TooManyAttempts(limit.says.format(wait=wait), 60 * wait)
         attempts = [Attempt(subject=subject, at=now) for subject in bounds]
         session.add_all(attempts)
         session.flush()
@@ -136,7 +135,7 @@ def count(database: Database, limit: Limit, now: datetime, address: str, **names
 
 
 def count_log_in(
-    database: Database, account: str, address: str, now: datetime, browser: KnownBrowser | None = None
+    database: db.Database, account: str, address: str, now: datetime, browser: KnownBrowser | None = None
 ) -> list[int]:
     """Counts an attempt before its password is looked at, so that guesses sent at the same moment all count.
 

@@ -9,15 +9,13 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard.access import Actor
+from leaderboard import access, db, errors
 from leaderboard.accounts.models import User
 from leaderboard.audit.audited_tables import ALL_ROWS, state_before
 from leaderboard.audit.models import Event
 from leaderboard.audit.stored_events import StoredEvent, stored_events
 from leaderboard.boards.reads.entries import Paging, paging_of
 from leaderboard.campaigns.models import Campaign
-from leaderboard.db import Base
-from leaderboard.errors import InvalidFields
 from leaderboard.evaluations.models import Agreement, Evaluation
 from leaderboard.evaluations.reads import organised_campaign
 from leaderboard.frozen import frozen
@@ -199,7 +197,7 @@ class TrailPage:
 
 def trail(
     session: Session,
-    actor: Actor,
+    actor: access.Actor,
     campaign_slug: str,
     now: dt.datetime,  # noqa: ARG001  # every read of a page takes it
     *,
@@ -235,7 +233,7 @@ def _of_campaign(campaign: Campaign) -> sa.ColumnElement[bool]:
         "team": sa.select(Team.id).where(Team.id.in_(teams) | Team.merged_into_id.in_(teams)),
         "system": sa.select(System.id).where(System.id.in_(systems) | System.merged_into_id.in_(systems)),
     }
-    for name, table in Base.metadata.tables.items():
+    for name, table in db.Base.metadata.tables.items():
         if {"id", "evaluation_id"}.issubset(table.c.keys()):
             parts[name] = sa.select(table.c.id).where(table.c.evaluation_id.in_(evaluations))
     about = ((Event.subject == name) & Event.subject_id.in_(own) for name, own in parts.items())
@@ -281,7 +279,7 @@ def _conditions(filters: TrailFilters) -> list[sa.ColumnElement[bool]]:
             except (LookupError, ValueError):
                 wrong[name] = [words]
     if wrong:
-        raise InvalidFields(wrong)
+        raise errors.InvalidFields(wrong)
     return asked
 
 

@@ -17,8 +17,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard import migrate
-from leaderboard.access import Actor
+from leaderboard import access, db, errors, migrate, moments
 from leaderboard.accounts.models import User
 from leaderboard.audit.audited_tables import ALL_ROWS, AUDITED, state_before, states_of_all
 from leaderboard.audit.audited_tables import State as RowState
@@ -28,12 +27,9 @@ from leaderboard.audit.rules import FIRST, SHORT, ScoreLine, canonical, judgment
 from leaderboard.audit.stored_events import StoredEvent, stored_events
 from leaderboard.audit.writes import record
 from leaderboard.boards.models import Board, Standing
-from leaderboard.db import locked, unanswered
-from leaderboard.errors import NoDatabase
 from leaderboard.frozen import frozen
 from leaderboard.judgments.models import JudgmentRevision
 from leaderboard.judgments.reads import stored_rows
-from leaderboard.moments import moment_in_words
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.rules import State
 from leaderboard.submissions.writes.selection import HAS_CEASED, selection_by_rule, stored_selection
@@ -152,7 +148,7 @@ def part(report: Report, where: str, session: Session | None = None) -> Iterator
     except UNREADABLE as error:
         reason = getattr(error, "orig", None) or error
         is_of_statement = getattr(reason, "sqlite_errorcode", None) == sqlite3.SQLITE_ERROR  # a table is gone, say
-        if type(unanswered(error)) is NoDatabase and not is_of_statement:
+        if type(db.unanswered(error)) is errors.NoDatabase and not is_of_statement:
             raise
         report.add(
             where, "itself", f"can't be read ({type(error).__name__}: {reason})", "values that this program writes"
@@ -195,14 +191,14 @@ def verify(
     return report
 
 
-def record_verification(session: Session, actor: Actor, report: Report, *, figures: bool) -> None:
+def record_verification(session: Session, actor: access.Actor, report: Report, *, figures: bool) -> None:
     """Keeps the outcome in the trail, where the boards' organisers find it.
 
     Raises NotFound when the row that counts the events is gone.
     """
     outcome: dict[str, Any] = {name: getattr(report, name) for name in ("clean", "events", "runs", "recomputed")}
     outcome |= {"differences": len(report.differences), "figures": figures}
-    record(session, actor, "verify", locked(session, Chain, 1), **outcome)
+    record(session, actor, "verify", db.locked(session, Chain, 1), **outcome)
 
 
 def check_triggers(session: Session, report: Report) -> None:
@@ -272,7 +268,7 @@ def _in_words(event: Event | None, names: Mapping[int | None, str]) -> str:
     if event is None:
         return ""
     actor = names.get(event.actor_id, f"account {event.actor_id}") if event.actor_id else "the command line or a worker"
-    return f"{event.id}, {event.action!r} by {actor}, {moment_in_words(event.at)}"
+    return f"{event.id}, {event.action!r} by {actor}, {moments.moment_in_words(event.at)}"
 
 
 def _hear(session: Session, report: Report, trail: Trail, stored: StoredEvent, words: str) -> None:

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, field_validator
 
-from leaderboard import metrics
+from leaderboard import errors, metrics, texts
 from leaderboard.campaigns.rules import Visibility, checked_beta
 from leaderboard.declared.inputs import (
     ADDRESS,
@@ -19,11 +19,9 @@ from leaderboard.declared.inputs import (
     setting,
     text_of,
 )
-from leaderboard.errors import InvalidFields, UnknownMeasure
 from leaderboard.evaluations.rules import NoRelevant, lacks
 from leaderboard.metrics.measure import NEEDED
 from leaderboard.submissions.rules import RunChoice
-from leaderboard.texts import text_problem, web_address_problem
 
 LONGEST_TITLE = 120  # characters
 LONGEST_GUIDELINES = 50_000
@@ -44,7 +42,7 @@ def _names(value: Any) -> Any:
 def _measures(names: list[str]) -> list[str]:
     try:
         return [str(measure) for measure in metrics.parse_all(names)]
-    except UnknownMeasure as error:
+    except errors.UnknownMeasure as error:
         raise ValueError(error.message) from None
 
 
@@ -69,7 +67,7 @@ def _links(links: list[list[str]]) -> list[list[str]]:
     problems = []
     for title, address in tidied:
         untitled = "" if title else "give the link a title"
-        if problem := untitled or text_problem(title, LONGEST_TITLE) or web_address_problem(address):
+        if problem := untitled or texts.text_problem(title, LONGEST_TITLE) or texts.web_address_problem(address):
             problems.append(f"{(title or address)[:60]}: {problem}")
     if problems:
         raise ValueError("\n".join(problems))
@@ -154,7 +152,7 @@ class CampaignSettings(Inputs):
             return beta
         try:
             beta = checked_beta(beta, cost=info.data["cost"], value=info.data["value"], prior=info.data["prior"])
-        except InvalidFields as error:
+        except errors.InvalidFields as error:
             raise ValueError(error) from None
         names = info.data.get("primary_measure"), *(info.data.get("measures") or [])
         for measure in metrics.parse_all([name for name in names if name]):

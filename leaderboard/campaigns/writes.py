@@ -6,19 +6,18 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
+from leaderboard import db, names
 from leaderboard.access import Actor, locked_to_organise, open_to_all, require, require_organiser
 from leaderboard.accounts.models import User
 from leaderboard.audit.writes import assign, present, record
 from leaderboard.campaigns.inputs import CampaignSettings
 from leaderboard.campaigns.models import Campaign, CampaignOrganiser, CampaignTeam
 from leaderboard.campaigns.rules import PRIOR_FIELDS, Visibility
-from leaderboard.db import add_or_refuse, exists, locked
 from leaderboard.declared.inputs import checked, defaults_of
 from leaderboard.errors import Conflict, InvalidFields, PriorLocked
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads import closed_again
 from leaderboard.evaluations.rules import OF_CAMPAIGN
-from leaderboard.names import checked_slug, free_slug, slug_of
 from leaderboard.teams.models import Team
 from leaderboard.teams.reads import teams_with_runs
 from leaderboard.worker.writes import make_set
@@ -48,13 +47,13 @@ def create_campaign(
     settings = checked_settings({"title": title, **settings})
 
     def is_taken(address: str) -> bool:
-        return address in TAKEN or exists(session, Campaign.slug == address)
+        return address in TAKEN or db.exists(session, Campaign.slug == address)
 
-    slug = checked_slug(slug.strip() or free_slug(checked_slug(slug_of(title)), is_taken))
+    slug = names.checked_slug(slug.strip() or names.free_slug(names.checked_slug(names.slug_of(title)), is_taken))
     if is_taken(slug):
         raise slug_taken(slug)
     campaign = Campaign(slug=slug, created_at=present(), simulated=simulated, **settings)
-    add_or_refuse(session, campaign, slug_taken(slug))
+    db.add_or_refuse(session, campaign, slug_taken(slug))
     if actor.user_id is not None:
         session.add(CampaignOrganiser(campaign_id=campaign.id, user_id=actor.user_id))
     record(session, actor, "create", campaign, slug=slug, beta=campaign.beta)
@@ -106,7 +105,7 @@ def change_campaign(
 def locked_evaluations(session: Session, campaign: Campaign) -> list[Evaluation]:
     """The campaign's, each locked, in their order."""
     own = sa.select(Evaluation.id).where(Evaluation.campaign_id == campaign.id).order_by(Evaluation.id)
-    return [locked(session, Evaluation, evaluation) for evaluation in session.scalars(own).all()]
+    return [db.locked(session, Evaluation, evaluation) for evaluation in session.scalars(own).all()]
 
 
 def archive_campaign(session: Session, actor: Actor, campaign: Campaign, *, archived: bool) -> None:
@@ -152,7 +151,7 @@ def remove_organiser(session: Session, actor: Actor, campaign: Campaign, user: U
     if organiser is None:
         return
     own, others = CampaignOrganiser.campaign_id == campaign.id, CampaignOrganiser.user_id != user.id
-    if not (actor.all_powerful or exists(session, own, others)):
+    if not (actor.all_powerful or db.exists(session, own, others)):
         raise Conflict(f"{user.name} is the only organiser of {campaign.title}; add another one first.")
     session.delete(organiser)
     record(session, actor, "remove organiser", campaign, user=user.id)

@@ -10,12 +10,11 @@ from typing import Any
 
 import click
 
-from leaderboard import baselines
+from leaderboard import baselines, errors
 from leaderboard.cli import label_of, options
 from leaderboard.cli.options import aligned, flag, named, option, progress_bar, refuse_if
 from leaderboard.cli.runs import OUT_HELP, TAG, in_words, require_place, watched, write_run
 from leaderboard.cli.score import BETA_OF, setting_of
-from leaderboard.errors import BadInput, NotFound
 from leaderboard.formats import QueryRow, read_judgments, read_queries
 from leaderboard.metrics import Setting
 from leaderboard.numbers import counted
@@ -102,7 +101,7 @@ def _baseline(context: click.Context, weighting: baselines.Weighting, short: str
         query, document = asked.explain
         by_id = {row.id: row for row in rows}
         if query not in by_id:
-            raise NotFound(f"{asked.query_file}: there is no query {query!r}; it has {named([*by_id])}")
+            raise errors.NotFound(f"{asked.query_file}: there is no query {query!r}; it has {named([*by_id])}")
         row = by_id[query]
         click.echo(_explained(_weights(asked, files, weighting, [row]), row, document), nl=False)
         return 0
@@ -164,7 +163,7 @@ def _require_sense(context: click.Context, asked: SimpleNamespace) -> None:
 def _read_queries(file: Path) -> tuple[QueryRow, ...]:
     rows = read_queries(file, name=str(file))
     if not any(row.text for row in rows):
-        raise BadInput(f"{file}: none of the queries has a text (id TAB text)")
+        raise errors.BadInput(f"{file}: none of the queries has a text (id TAB text)")
     return rows
 
 
@@ -203,7 +202,7 @@ def _tuning(asked: SimpleNamespace, run: Sequence[QueryRow]) -> tuple[Sequence[Q
     file = asked.tuning_judgments
     judged = prepare(read_judgments(file, name=str(file)), [row.id for row in queries], judging=asked.judging)
     if not judged.queries:
-        raise BadInput(f"{file}: none of the queries to tune the threshold on has judgments")
+        raise errors.BadInput(f"{file}: none of the queries to tune the threshold on has judgments")
     if judged.left_out:
         click.echo(f"not judged, left out of the tuning: {named(judged.left_out)}", err=True)
     return queries, judged, setting

@@ -6,12 +6,10 @@ from contextlib import contextmanager
 import click
 from sqlalchemy.orm import Session
 
-from leaderboard import migrate
-from leaderboard.access import CONSOLE, Actor, actor_of
+from leaderboard import access, errors, migrate
 from leaderboard.accounts.writes import find_user
 from leaderboard.config import Config
 from leaderboard.db import PATIENCE_SECONDS, Database
-from leaderboard.errors import Conflict, NoDatabase, Unavailable
 
 
 @click.group()
@@ -38,8 +36,10 @@ def _connected(config: Config, *, must_exist: bool = False) -> Iterator[Database
     database = Database.connect(config.database_url, patience_seconds=PATIENCE_SECONDS, must_exist=must_exist)
     try:
         yield database
-    except NoDatabase as error:
-        raise Unavailable(f"the database {_shown(database)} does not answer as it should: {error.reason}") from error
+    except errors.NoDatabase as error:
+        raise errors.Unavailable(
+            f"the database {_shown(database)} does not answer as it should: {error.reason}"
+        ) from error
     finally:
         database.close()
 
@@ -53,7 +53,7 @@ def up_to_date(config: Config) -> Iterator[Database]:
         if revision != migrate.newest():
             needed = f"is at revision {revision}, this version needs {migrate.newest()}"
             state = needed if revision else "has no tables yet"
-            raise Conflict(f"the database {_shown(database)} {state}; run `leaderboard db upgrade`")
+            raise errors.Conflict(f"the database {_shown(database)} {state}; run `leaderboard db upgrade`")
         migrate.require_this_build(database)
         yield database
 
@@ -72,9 +72,9 @@ def writing() -> Iterator[Session]:
         yield session
 
 
-def actor_named(session: Session, user: str | None) -> Actor:
+def actor_named(session: Session, user: str | None) -> access.Actor:
     """The account of this name; without one, the console. Raises NotFound."""
-    return CONSOLE if user is None else actor_of(session, find_user(session, user).id)
+    return access.CONSOLE if user is None else access.actor_of(session, find_user(session, user).id)
 
 
 def _shown(database: Database) -> str:

@@ -17,14 +17,10 @@ from types import FrameType
 
 import click
 
+from leaderboard import db, errors, migrate, private_files, store
 from leaderboard import demo as seeding
-from leaderboard import migrate
 from leaderboard.cli.options import PORT, address_of, aligned, listen, option
 from leaderboard.config import Config
-from leaderboard.db import Database
-from leaderboard.errors import Conflict, FileRejected, OtherBuild, Unavailable
-from leaderboard.private_files import private_file, private_folder
-from leaderboard.store import RunStore
 from leaderboard.worker.queue import unfinished
 
 FOLDER = Path("leaderboard-demo")
@@ -41,7 +37,7 @@ def _started(config: Config, log: Path, *arguments: str, keep_open: Sequence[int
 
     keep_open  open files that it is handed over
     """
-    private_file(log)
+    private_files.private_file(log)
     with log.open("wb") as output:
         return subprocess.Popen(  # noqa: S603  # our own program with our own arguments
             [sys.executable, "-m", "leaderboard", *arguments, "--until-stdin-closes"],
@@ -73,8 +69,8 @@ def demo(port: int, folder: Path) -> None:
             _run(folder.resolve(), listener)
     except KeyboardInterrupt:
         _go_on_stopping()
-    except (OtherBuild, FileRejected) as error:  # of our own names, where something else has them
-        raise Conflict(f"{error}\n{folder} can't be gone on with: {AFRESH}") from error
+    except (errors.OtherBuild, errors.FileRejected) as error:  # of our own names, where something else has them
+        raise errors.Conflict(f"{error}\n{folder} can't be gone on with: {AFRESH}") from error
     click.echo("stopped")
 
 
@@ -95,13 +91,15 @@ def _go_on_stopping() -> None:
 def _locked(folder: Path) -> Iterator[None]:
     """Makes the folder and keeps it for this demonstration alone. Raises Conflict where another one runs in it."""
     if not folder.is_dir():  # a folder that was there may hold other things: only what we make is closed to others
-        private_folder(folder)
+        private_files.private_folder(folder)
     # The system lets go of it when this process ends, however it ends.
     with (folder / "lock").open("w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise Conflict(f"a demonstration runs in {folder} already; stop it, or name another with --dir") from None
+            raise errors.Conflict(
+                f"a demonstration runs in {folder} already; stop it, or name another with --dir"
+            ) from None
         yield
 
 
@@ -115,12 +113,12 @@ def _run(folder: Path, listener: socket.socket) -> None:
         public_url=address_of(listener),
         secure_cookies=False,  # it is served without TLS, to this machine only
     )
-    with closing(Database.connect(config.database_url)) as database:
+    with closing(db.Database.connect(config.database_url)) as database:
         migrate.upgrade(database)
         migrate.require_this_build(database)
         with _site_and_worker(config, folder, listener) as look_after:
             # The worker scores the first runs while the others are still being drawn.
-            seeded = seeding.load(database, RunStore(config.store_url), datetime.now(UTC))
+            seeded = seeding.load(database, store.RunStore(config.store_url), datetime.now(UTC))
             sample = folder / seeded.sample.name
             sample.write_bytes(seeded.sample.text)
             is_scoring = 1
@@ -137,7 +135,7 @@ def _run(folder: Path, listener: socket.socket) -> None:
 
 def _secret_key(path: Path) -> str:
     """Kept, so that a restart signs nobody out."""
-    private_file(path)
+    private_files.private_file(path)
     key = path.read_text() or secrets.token_hex(32)
     path.write_text(key)
     return key
@@ -160,7 +158,7 @@ def _site_and_worker(config: Config, folder: Path, listener: socket.socket) -> I
             if (status := process.poll()) is not None:
                 lines = logs[name].read_text(errors="replace").splitlines()[-LAST_LINES:]
                 said = "\n".join(f"    {line}" for line in lines) or "    (nothing)"
-                raise Unavailable(f"the {name} ended with status {status}; {logs[name]} ends with\n{said}")
+                raise errors.Unavailable(f"the {name} ended with status {status}; {logs[name]} ends with\n{said}")
 
     try:
         started["site"] = _started(config, logs["site"], *serve, keep_open=[descriptor])

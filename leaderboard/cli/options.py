@@ -25,8 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from leaderboard.errors import BadInput
-from leaderboard.numbers import GRADE_LIMIT, first_of, read_number, read_whole
+from leaderboard import errors, numbers
 
 if TYPE_CHECKING:
     from leaderboard.client import Client
@@ -41,7 +40,7 @@ def listen(host: str, port: int) -> socket.socket:
         return socket.create_server((host, port), family=family, backlog=2048)
     except OSError as error:
         reason, _, _ = str(error.strerror).partition(" (")  # behind it create_server repeats the address
-        raise BadInput(f"can't listen on {host}, port {port}: {reason}; choose another with --port") from error
+        raise errors.BadInput(f"can't listen on {host}, port {port}: {reason}; choose another with --port") from error
 
 
 def address_of(listener: socket.socket) -> str:
@@ -141,7 +140,9 @@ def _pair(text: str) -> tuple[str, str]:
 PAIR = Reads("KEY=VALUE", _pair)  # what is given to a key of a form
 
 
-def number(least: float = -math.inf, most: float = math.inf, read: Callable[[str], float] = read_number) -> Reads:
+def number(
+    least: float = -math.inf, most: float = math.inf, read: Callable[[str], float] = numbers.read_number
+) -> Reads:
     """A number of a range, written as people do: Python's own would take 1_0 and nan as well."""
 
     def checked(text: str) -> float:
@@ -158,7 +159,7 @@ def number(least: float = -math.inf, most: float = math.inf, read: Callable[[str
 
 def whole(least: float = -math.inf, most: float = math.inf) -> Reads:
     """A whole number of a range."""
-    return number(least, most, read_whole)
+    return number(least, most, numbers.read_whole)
 
 
 ANY_NUMBER = number()
@@ -186,7 +187,7 @@ def together(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 PORT = option("--port", "0 takes a free one.", whole(0, 65535), default=8000)
 LEVEL_OPTION = option(
-    "-l --relevance --level_for_rel level", "Lowest relevant grade.", whole(1, GRADE_LIMIT), default=1
+    "-l --relevance --level_for_rel level", "Lowest relevant grade.", whole(1, numbers.GRADE_LIMIT), default=1
 )
 CUT = option("-M --depth --Max_retrieved_per_topic", "Cut every list after so many documents.", whole(0))
 JUDGED_ONLY = flag("-J --judged-only --Judged_docs_only", "Take unjudged documents out of the lists first.")
@@ -237,7 +238,7 @@ def refuse_if(is_wrong: object, words: str) -> None:
 def ask(question: str) -> None:
     """Goes on only where somebody confirms. Raises BadInput where there is nobody to ask."""
     if not sys.stdin.isatty():
-        raise BadInput("there is nobody to ask here; give --confirm to do it without a question")
+        raise errors.BadInput("there is nobody to ask here; give --confirm to do it without a question")
     click.confirm(question, abort=True, err=True)
 
 
@@ -292,7 +293,7 @@ def figure(value: float | None, digits: int = 4) -> str:
 
 def named(names: Sequence[str]) -> str:
     """`q1, q2, …, q10 and 1,234 more`."""
-    return first_of(names, 10)
+    return numbers.first_of(names, 10)
 
 
 def print_table(head: Sequence[str], rows: Iterable[Sequence[object]], empty: str) -> None:

@@ -13,17 +13,15 @@ from typing import Any, NamedTuple
 
 import click
 
-from leaderboard import formats, scoring, statistics
+from leaderboard import errors, formats, numbers, scoring, statistics
 from leaderboard.campaigns.rules import checked_beta
 from leaderboard.cli import options
 from leaderboard.cli.options import aligned, csv_text, defined, figure, json_text, named, option, refuse_if
 from leaderboard.cli.trec_eval import printed_under_own_names, trec_lines
-from leaderboard.errors import BadInput
 from leaderboard.evaluations.rules import lacks
 from leaderboard.metrics import Measure, Setting, parse_all
 from leaderboard.metrics import explain as explained
 from leaderboard.metrics.aggregation import GEOMETRIC_MEAN
-from leaderboard.numbers import counted
 
 USUAL = "AP nDCG@10 RR P@10"
 USUAL_WITH_BETA = "AQWV Pmiss Pfa " + USUAL
@@ -57,7 +55,7 @@ class ScoredRun(NamedTuple):
 @options.COSTS
 @options.NO_RELEVANT
 @option("--threshold", "Scores of at least θ count as returned.", options.ANY_NUMBER)
-@option("--highest-grade", "Of all judgments (ERR).", options.whole(0, options.GRADE_LIMIT))
+@option("--highest-grade", "Of all judgments (ERR).", options.whole(0, numbers.GRADE_LIMIT))
 @options.QUERIES
 @option("--known", "Judgments of what its user knows (Novelty).", options.FILE)
 @option("--subtopics", "Judgments of subtopics (alpha_nDCG); without --judgments, all.", options.FILE)
@@ -134,7 +132,7 @@ def _scored(asked: SimpleNamespace, wanted: Sequence[Measure], setting: Setting)
     known, subtopics = asked.known is not None, asked.subtopics is not None
     for measure in wanted:
         if missing := lacks(measure, documents=asked.documents, beta=setting.beta, known=known, subtopics=subtopics):
-            raise BadInput(f"{measure} needs {' and '.join(OPTION[need] for need in missing)}")
+            raise errors.BadInput(f"{measure} needs {' and '.join(OPTION[need] for need in missing)}")
     judged, strange = judged_queries(
         asked.judgments, asked.query_file, asked.judging, excluded=asked.excluded, subtopics=asked.subtopics,
         known=None if asked.known is None else formats.read_judgments(asked.known, name=str(asked.known)),
@@ -357,7 +355,7 @@ def judged_queries(
     counting = [query for query in asked if query not in excluded and only in (None, query)]
     judged = scoring.prepare(whole, counting, judging=judging, subtopics=aspects, **more)
     if not judged.queries:
-        raise BadInput(f"{judgments or subtopics}: none of the queries that count has judgments")
+        raise errors.BadInput(f"{judgments or subtopics}: none of the queries that count has judgments")
     return judged, set(excluded).difference(asked)
 
 
@@ -365,7 +363,7 @@ def _told(read: Callable[..., Any], file: Path) -> Any:
     """What the file holds; says on stderr how many lines of it say what earlier ones do."""
     judgments = read(file, name=str(file))
     if judgments.repeated:
-        lines = counted(judgments.repeated, "line")
+        lines = numbers.counted(judgments.repeated, "line")
         click.echo(f"{file}: left out, because earlier lines say the same: {lines}", err=True)
     return judgments
 
@@ -373,7 +371,7 @@ def _told(read: Callable[..., Any], file: Path) -> Any:
 def tell_queries(name: object, queries: Sequence[str], words: str) -> None:
     """Says on stderr, of a file, how many queries are what the words say and which; nothing where none is."""
     if queries:
-        click.echo(f"{name}: {counted(len(queries), 'query')} {words}: {named(queries)}", err=True)
+        click.echo(f"{name}: {numbers.counted(len(queries), 'query')} {words}: {named(queries)}", err=True)
 
 
 def tell_strange(strange: Collection[str]) -> None:

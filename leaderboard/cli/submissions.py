@@ -12,7 +12,7 @@ import click
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard import errors
+from leaderboard import config, errors, names, store
 from leaderboard.access import CONSOLE
 from leaderboard.audit.writes import present
 from leaderboard.cli import options
@@ -20,12 +20,9 @@ from leaderboard.cli.database import reading, writing
 from leaderboard.cli.operations import client_of, settings_of
 from leaderboard.cli.options import Place, aligned, counting_bar, flag, named, option, refuse_if
 from leaderboard.client import UNFINISHED, Client
-from leaderboard.config import Config
 from leaderboard.declared.commands import moment
 from leaderboard.evaluations.reads import find_evaluation
 from leaderboard.evaluations.rules import WHERE_READ
-from leaderboard.names import name_key
-from leaderboard.store import RunStore
 from leaderboard.submissions.inputs import LONGEST_LABEL, RunSettings
 from leaderboard.submissions.reads.status import status
 from leaderboard.submissions.rules import SHOWN_STATES, RunChoice, SystemKind
@@ -126,7 +123,7 @@ def send_baseline(
 
 def find_baseline(session: Session, team: Team, name: str) -> System | None:
     """The team's baseline of this name. Raises Conflict where its system of this name is none."""
-    system = session.scalar(sa.select(System).where(System.team_id == team.id, System.name_key == name_key(name)))
+    system = session.scalar(sa.select(System).where(System.team_id == team.id, System.name_key == names.name_key(name)))
     if system is not None and system.kind is not SystemKind.BASELINE:
         raise errors.Conflict(
             f"{team.name} has a system {system.name!r} that is no baseline; give another name: --system"
@@ -281,5 +278,5 @@ def fetch(number: int, file: Path) -> None:
         sha256 = status(session, CONSOLE, number, present()).receipt
     if file.exists():
         raise errors.BadInput(f"{file} is there already; give another name")
-    shutil.copyfile(RunStore(Config.from_environment().store_url).run_file(sha256), file)
+    shutil.copyfile(store.RunStore(config.Config.from_environment().store_url).run_file(sha256), file)
     click.echo(f"{file}: SHA-256 {sha256}")

@@ -7,12 +7,11 @@ from typing import Any, Literal, NamedTuple
 
 import click
 
+from leaderboard import errors, numbers
 from leaderboard.cli import options
 from leaderboard.cli.options import FILE, flag, option, progress_bar
-from leaderboard.errors import BadInput, UnknownMeasure
 from leaderboard.formats import read_judgments, read_run
 from leaderboard.metrics import ALL_TREC, BUNDLES, NEW_IN_10, Measure, Printed, Ranking, Setting, parse_all, requested
-from leaderboard.numbers import is_number
 from leaderboard.scoring import Scored, prepare, score
 
 GRADES_SHOWN = 10
@@ -55,7 +54,7 @@ def trec_eval(
         lists = read_run(opened(run), name=str(run), format="trec_eval")
     both = set(qrels.queries) & set(lists.queries)
     if not both:
-        raise BadInput(f"{run}: no query of this run has judgments in {judgments}")
+        raise errors.BadInput(f"{run}: no query of this run has judgments in {judgments}")
     judged = prepare(qrels, qrels.queries if how["complete"] else both)
     measures = [printed.at(how["level"]) for printed in request.measures]
     setting = Setting(documents=documents, compat=how["compat"])
@@ -165,7 +164,7 @@ def _without_extras(wanted: Iterable[str], compat: Compat) -> tuple[list[str], T
         name, _, parameter = each.strip(",").partition(".")
         if name == "relstring" and parameter:
             if not (parameter.isascii() and parameter.isdecimal()):
-                raise UnknownMeasure(f"relstring takes how many grades to print, not {parameter!r}")
+                raise errors.UnknownMeasure(f"relstring takes how many grades to print, not {parameter!r}")
             grades = f"relstring_{parameter}"
         elif name == "relstring" or each == "all_trec":
             grades = grades or "relstring"
@@ -185,4 +184,4 @@ def _order(printed: Printed) -> tuple[int, float]:
     base = _base(printed.name)
     suffix = printed.name.removeprefix(base).removeprefix("_")
     position = ALL_TREC.index(base) if base in ALL_TREC else len(ALL_TREC)
-    return position, float(suffix) if is_number(suffix) else 0.0
+    return position, float(suffix) if numbers.is_number(suffix) else 0.0

@@ -17,13 +17,12 @@ from pathlib import Path
 import click
 import sqlalchemy as sa
 
-from leaderboard.access import CONSOLE
+from leaderboard import access, db
 from leaderboard.audit import verify as record
 from leaderboard.cli import options
 from leaderboard.cli.database import actor_named, up_to_date
 from leaderboard.cli.options import counting_bar, flag, json_text, option
 from leaderboard.config import Config
-from leaderboard.db import Database
 from leaderboard.errors import BadInput, NotFound
 from leaderboard.formats import Limits
 from leaderboard.numbers import counted
@@ -105,11 +104,11 @@ def verify(figures: bool, noted: tuple[int, str] | None, as_json: bool) -> int:
     return int(not report.clean)
 
 
-def _keep(database: Database, report: record.Report, figures: bool) -> None:
+def _keep(database: db.Database, report: record.Report, figures: bool) -> None:
     """Records the outcome; where the trail itself is damaged and takes no event, what differs is said all the same."""
     try:
         with database.write() as session:
-            record.record_verification(session, CONSOLE, report, figures=figures)
+            record.record_verification(session, access.CONSOLE, report, figures=figures)
     except (NotFound, sa.exc.DatabaseError):
         if report.clean:
             raise
@@ -211,7 +210,7 @@ def export(campaign: str, out: Path) -> int:
     config = Config.from_environment()
     with (
         up_to_date(config) as database,
-        exporting(database, CONSOLE, campaign, out.parent) as exported,
+        exporting(database, access.CONSOLE, campaign, out.parent) as exported,
         tempfile.TemporaryDirectory(dir=out.parent, prefix=".export-") as unfinished,
         counting_bar(exported.runs, "Exporting") as done,
     ):

@@ -12,6 +12,7 @@ import click
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
+from leaderboard import errors, numbers
 from leaderboard.access import CONSOLE
 from leaderboard.accounts import reads as accounts
 from leaderboard.accounts import writes as people
@@ -21,9 +22,7 @@ from leaderboard.audit.writes import present
 from leaderboard.cli.database import reading, up_to_date, writing
 from leaderboard.cli.options import flag, option, print_table, together, whole
 from leaderboard.config import Config
-from leaderboard.errors import BadInput
 from leaderboard.mail import writes as outbox
-from leaderboard.numbers import counted
 
 password_stdin = flag("--password-stdin", "Read the password from the first line of standard input, without asking.")
 revoke = flag("--revoke", "Take this right away instead.")
@@ -193,7 +192,9 @@ def _password(from_stdin: bool) -> str:
     if from_stdin:
         return sys.stdin.readline().rstrip("\r\n")
     if not sys.stdin.isatty():
-        raise BadInput("there is nobody to ask for a password here; give it on standard input, with --password-stdin")
+        raise errors.BadInput(
+            "there is nobody to ask for a password here; give it on standard input, with --password-stdin"
+        )
     return str(click.prompt("Password", hide_input=True, confirmation_prompt=True, err=True))
 
 
@@ -244,12 +245,12 @@ def send() -> None:
     """
     config = Config.from_environment()
     if config.mail_server is None:
-        raise BadInput(
+        raise errors.BadInput(
             "LEADERBOARD_SMTP_URL is not set: there is no mail server to send by. `leaderboard mail show` prints a mail"
         )
     with up_to_date(config) as database:
         sent = outbox.send_waiting(database, config.mail_server, config.site_url)
-    click.echo(f"sent {counted(sent, 'mail')}")
+    click.echo(f"sent {numbers.counted(sent, 'mail')}")
 
 
 @mail.command()

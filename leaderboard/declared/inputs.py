@@ -21,10 +21,9 @@ from pydantic import model_validator as _model_validator
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
+from leaderboard import numbers, texts
 from leaderboard.errors import BadInput, InvalidFields
 from leaderboard.frozen import frozen
-from leaderboard.numbers import read_number, read_ratio, read_whole
-from leaderboard.texts import text_problem
 
 LONGEST_LINE = 120  # characters
 # What the tables hold, with room for the grace and for any time zone.
@@ -244,7 +243,7 @@ def text_of(longest: int, tidied: Callable[[str], str] = str.strip) -> Any:
     """The validator of a text of at most so many characters, without blanks around it."""
 
     def check(text: str) -> str:
-        if problem := text_problem(text, longest):
+        if problem := texts.text_problem(text, longest):
             raise ValueError(problem)
         return tidied(text)
 
@@ -263,13 +262,13 @@ def needed(text: str) -> str:
     return text
 
 
-WHOLE = read_by(read_whole, "give a whole number of at most 18 digits")
-RATIO = read_by(read_ratio, "{!r} is no finite number; give one such as 0.5 or 1/600")
+WHOLE = read_by(numbers.read_whole, "give a whole number of at most 18 digits")
+RATIO = read_by(numbers.read_ratio, "{!r} is no finite number; give one such as 0.5 or 1/600")
 MOMENT = read_by(datetime.fromisoformat, "give a day and a time, like 2026-09-30T18:00", json_too=True)
 Line = Annotated[str, line_of(LONGEST_LINE)]  # a text of one line
 Name = Annotated[Line, AfterValidator(needed)]  # one that must not be empty
 Whole = Annotated[int, WHOLE]
-Number = Annotated[float, read_by(read_number, "give a number such as 0.5")]
+Number = Annotated[float, read_by(numbers.read_number, "give a number such as 0.5")]
 Ratio = Annotated[float, RATIO]  # also as one number divided by another
 IN_ZONE = (
     "With an offset, such as 2027-05-01T12:00:00Z or …+02:00; without one it is what clocks show in the evaluation's "

@@ -7,12 +7,11 @@ from http import HTTPStatus
 
 from sqlalchemy.orm import Session
 
-from leaderboard.access import Actor
+from leaderboard import access, errors
 from leaderboard.accounts.rules import Scope
 from leaderboard.campaigns import reads
 from leaderboard.campaigns.reads import CampaignRoom, EvaluationSettings, campaign_room, evaluation_settings
 from leaderboard.declared.commands import Command, Other, Table, moment
-from leaderboard.errors import InvalidFields, NotFound
 from leaderboard.evaluations import inputs
 from leaderboard.evaluations import writes as evaluations
 from leaderboard.evaluations.models import Evaluation
@@ -204,11 +203,11 @@ def remove_document_list(campaign: str, evaluation: str) -> OrganisedForm:
 def copy_form(campaign: str, evaluation: str, body: inputs.CopiedForm) -> OrganisedForm:
     """Asks what another evaluation asks (fields, agreements, file rules), in place of what this one asked."""
 
-    def copy(session: Session, by: Actor, target: Evaluation) -> None:
+    def copy(session: Session, by: access.Actor, target: Evaluation) -> None:
         try:
             source = evaluation_here(session, body.from_campaign or campaign, body.source)
-        except NotFound as error:
-            raise InvalidFields({"source": [error.message]}) from None
+        except errors.NotFound as error:
+            raise errors.InvalidFields({"source": [error.message]}) from None
         evaluations.copy_form(session, by, source, target)
 
     return read_after(organised_form, campaign, evaluation, copy, confirm=body.confirm)

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BeforeValidator, ValidationInfo, field_validator
 
-from leaderboard import metrics
+from leaderboard import errors, metrics
 from leaderboard import moments as time_zones
 from leaderboard.declared.inputs import (
     GREATEST,
@@ -23,7 +23,6 @@ from leaderboard.declared.inputs import (
     setting,
     text_of,
 )
-from leaderboard.errors import BadInput
 from leaderboard.evaluations import rules
 from leaderboard.evaluations.rules import KEY, MOST_CHOICES, RESERVED, FieldKind, Judging, Opening, ShownTo, lacks
 from leaderboard.formats import Pattern
@@ -184,7 +183,7 @@ def _key(key: str) -> str:
 def _pattern(text: str) -> str:
     try:
         return Pattern(text.strip()).text
-    except BadInput as error:
+    except errors.BadInput as error:
         raise ValueError(error.message) from None
 
 

@@ -12,18 +12,16 @@ from flask.typing import ResponseReturnValue
 from sqlalchemy.orm import Session
 from wtforms import FileField, HiddenField
 
+from leaderboard import access, errors, numbers
 from leaderboard import moments as time_zones
-from leaderboard.access import Actor
 from leaderboard.campaigns.reads import EvaluationSettings as Page
 from leaderboard.declared.inputs import checked_partly
-from leaderboard.errors import InvalidFields, LeaderboardError
 from leaderboard.evaluations import api, inputs
 from leaderboard.evaluations import writes as evaluations
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads import organised_form
 from leaderboard.formats import document_list
 from leaderboard.judgments.organise import read_stored
-from leaderboard.numbers import counted
 from leaderboard.web import uploads
 from leaderboard.web.context import read, reading
 from leaderboard.web.forms import Declared, Form, declared, done, filled, form_page, saved
@@ -99,7 +97,7 @@ def _answer(
     }
     shown = partial(form_page, PAGE, form, page=page, cloned=cloned, in_utc=in_utc, zones=time_zones.zone_names())
     if form.is_submitted() and request.form.get("do") == "dates":
-        return shown(InvalidFields(wrong)) if wrong else render_template(PAGE, form=form, **shown.keywords)
+        return shown(errors.InvalidFields(wrong)) if wrong else render_template(PAGE, form=form, **shown.keywords)
     return saved(change, shown) if form.is_submitted() else shown()
 
 
@@ -179,8 +177,8 @@ def set_documents(**_: str) -> ResponseReturnValue:
                 upload = uploads.require_chosen(posted, "documents")
             form.kept.data = uploads.keep(upload)
             listed = read_stored(upload, document_list, "documents")
-            words = f"The list has {counted(listed.count, 'document')}."
-    except LeaderboardError as error:
+            words = f"The list has {numbers.counted(listed.count, 'document')}."
+    except errors.LeaderboardError as error:
         return page(error)
     return changed_here(page, words, evaluations.set_documents, listed, confirmed=is_meant)
 
@@ -193,7 +191,7 @@ csrf.exempt(set_documents)  # uploads.receive checks the token itself, before it
 def copy(**_: str) -> ResponseReturnValue:
     """Takes over what another evaluation of the campaign asks."""
 
-    def change(session: Session, by: Actor, record: Evaluation) -> Evaluation:
+    def change(session: Session, by: access.Actor, record: Evaluation) -> Evaluation:
         source = evaluation_here(session, evaluation=request.form.get("source", ""))
         evaluations.copy_form(session, by, source, record)
         return source
@@ -202,7 +200,7 @@ def copy(**_: str) -> ResponseReturnValue:
     return changed_here(partial(_page, copying=Form()), said, change)
 
 
-def _page(error: LeaderboardError | None = None, **sent: Form) -> ResponseReturnValue:
+def _page(error: errors.LeaderboardError | None = None, **sent: Form) -> ResponseReturnValue:
     """The page: its forms empty but for the one that was sent, and those of the field and the agreement to change."""
     page = read(organised_form, g.room.campaign, g.room.evaluation)
     field = {row.field.key: row.field for row in page.fields}.get(request.args.get("field", ""))

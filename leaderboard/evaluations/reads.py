@@ -25,7 +25,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard import access, metrics
+from leaderboard import access, errors, metrics
 from leaderboard.access import Actor, Content, known_campaigns, known_evaluations, open_to_all, subset_seen
 from leaderboard.audit.models import Event
 from leaderboard.audit.stored_events import stored_events
@@ -35,7 +35,6 @@ from leaderboard.boards.rules import Rounding
 from leaderboard.campaigns.models import Campaign, CampaignTeam
 from leaderboard.campaigns.rules import Visibility, is_beta_of, is_known
 from leaderboard.db import exists, missing, read_so_far, snapshot
-from leaderboard.errors import NotFound
 from leaderboard.evaluations import rules
 from leaderboard.evaluations.models import Acceptance, Agreement, CollectionList, Evaluation
 from leaderboard.evaluations.rules import FormField, Opening, Phase, ScoringSettings, ShownTo, Split, Subset, phase_of
@@ -69,7 +68,7 @@ def organised_campaign(session: Session, actor: Actor, slug: str) -> Campaign:
     """Raises NotFound also for whoever does not organise it."""
     campaign = find_campaign(session, actor, slug)
     if not actor.may_organise(campaign.id):
-        raise NotFound
+        raise errors.NotFound
     return campaign
 
 

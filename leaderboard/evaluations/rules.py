@@ -24,12 +24,10 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, Literal, Protocol
 
-from leaderboard.errors import InvalidFields
+from leaderboard import errors, moments, numbers
 from leaderboard.frozen import frozen
 from leaderboard.metrics import Measure, Setting, parse
 from leaderboard.metrics.measure import NEEDED, Need
-from leaderboard.moments import moment_in_words
-from leaderboard.numbers import read_number
 
 LONGEST_GRACE = 24 * 3600  # seconds; migration 0001 has it too
 
@@ -89,10 +87,10 @@ def is_late(evaluation: Dates, begun_at: datetime, received_at: datetime) -> boo
 def refusal(evaluation: Dates, begun_at: datetime, received_at: datetime) -> str | None:
     """Why a run of a request begun then, whose last byte came then, is not taken, in words; None when it is taken."""
     if phase_of(evaluation, begun_at) is Phase.UPCOMING and evaluation.opens_at:
-        return f"{evaluation.title} takes runs from {moment_in_words(evaluation.opens_at)} on."
+        return f"{evaluation.title} takes runs from {moments.moment_in_words(evaluation.opens_at)} on."
     if evaluation.closes_at is None or evaluation.late_allowed or not is_late(evaluation, begun_at, received_at):
         return None
-    closed = f"{evaluation.title} closed on {moment_in_words(evaluation.closes_at)}"
+    closed = f"{evaluation.title} closed on {moments.moment_in_words(evaluation.closes_at)}"
     return f"{closed}, and {evaluation.grace_seconds} s later for files on their way; it takes no late runs."
 
 
@@ -378,7 +376,7 @@ def checked_answers(
         except ValueError as error:
             wrong.setdefault(form_name(field.key), []).append(str(error))
     if wrong:
-        raise InvalidFields(wrong)
+        raise errors.InvalidFields(wrong)
     return answers
 
 
@@ -416,7 +414,7 @@ def _checked(field: FormField, value: Any) -> Answer | None:
         return YES_OR_NO[text.lower()]
     if field.kind is FieldKind.NUMBER:
         with suppress(ValueError):
-            return read_number(text)  # not of True and False, whose text is none
+            return numbers.read_number(text)  # not of True and False, whose text is none
     raise ValueError(field.how)
 
 

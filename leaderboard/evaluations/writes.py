@@ -15,12 +15,12 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
+from leaderboard import db, moments, names
 from leaderboard.access import Actor, locked_to_organise, open_to_all, require, require_organiser
 from leaderboard.audit.writes import assign, present, record
 from leaderboard.boards.models import Board
 from leaderboard.campaigns.models import Campaign
 from leaderboard.campaigns.writes import locked_evaluations, slug_taken
-from leaderboard.db import Base, add_or_refuse, insert_unless_there, locked
 from leaderboard.declared.inputs import checked, defaults_of
 from leaderboard.errors import Conflict, Gathered, InvalidFields, NotFound, Unconfirmed
 from leaderboard.evaluations import reads as forms
@@ -32,8 +32,6 @@ from leaderboard.formats import DocumentList, FileRules
 from leaderboard.judgments.models import JudgmentRevision, Query
 from leaderboard.judgments.reads import doubts_about
 from leaderboard.judgments.writes import copy_queries
-from leaderboard.moments import a_year_later
-from leaderboard.names import checked_slug, free_slug, slug_of
 from leaderboard.submissions.models import Arrival, Participation, PersonalUse
 from leaderboard.teams.models import FormerAddress, System, Team
 from leaderboard.worker.models import ScoringSet
@@ -65,12 +63,12 @@ def create_evaluation(
     if not slug.strip():  # it is made of them
         wrong.raise_any()
     with wrong:
-        slug = checked_slug(slug.strip() or slug_of(f"{period} {settings['condition']}"))
+        slug = names.checked_slug(slug.strip() or names.slug_of(f"{period} {settings['condition']}"))
         if slug in _taken(session, campaign.id):
             raise slug_taken(slug)
     wrong.raise_any()
     evaluation = Evaluation(campaign_id=campaign.id, slug=slug, created_at=present(), **settings)
-    add_or_refuse(session, evaluation, slug_taken(slug))
+    db.add_or_refuse(session, evaluation, slug_taken(slug))
     record(session, actor, "create", evaluation, campaign=campaign.id, slug=slug)
     return evaluation
 
@@ -288,7 +286,7 @@ def accept_agreements(session: Session, actor: Actor, evaluation: Evaluation, ac
     if wrong:
         raise InvalidFields(wrong)
     for agreement in lacking:
-        insert_unless_there(
+        db.insert_unless_there(
             session, Acceptance, agreement_id=agreement.id, user_id=actor.user_id, accepted_at=present()
         )
         record(
@@ -327,11 +325,11 @@ def next_year(session: Session, evaluation: Evaluation) -> dict[str, Any]:
     )
     dates = {name: getattr(evaluation, name) for name in DATES}
     return {
-        "slug": free_slug(slug, _taken(session, evaluation.campaign_id).__contains__),
+        "slug": names.free_slug(slug, _taken(session, evaluation.campaign_id).__contains__),
         "title": title,
         "period": period,
         "period_key": None if YEAR.search(period) else evaluation.period_key + 1,
-        **{name: moment and a_year_later(moment, evaluation.time_zone) for name, moment in dates.items()},
+        **{name: moment and moments.a_year_later(moment, evaluation.time_zone) for name, moment in dates.items()},
     }
 
 
@@ -360,7 +358,7 @@ def clone_evaluation(
 
 # What goes with an evaluation, by the column evaluation_id, besides tables whose key says ON DELETE CASCADE, in this
 # order: each may be pointed at by those before it.
-DELETE_OF_EVALUATION: tuple[type[Base], ...] = (
+DELETE_OF_EVALUATION: tuple[type[db.Base], ...] = (
     Arrival, PersonalUse, Participation, Agreement, ScoringSet, JudgmentRevision, Query,
 )  # fmt: skip
 
@@ -389,8 +387,8 @@ def remove_system(session: Session, actor: Actor, system: System) -> None:
     Its team may, and admins. Raises Conflict where it has runs, withdrawn and rejected ones too: boards name it.
     """
     require(actor.all_powerful or actor.is_in(system.team_id), "Only members of the team remove a system.")
-    locked(session, Team, system.team_id)  # what is just being submitted waits, and finds nothing
-    system = locked(session, System, system.id)
+    db.locked(session, Team, system.team_id)  # what is just being submitted waits, and finds nothing
+    system = db.locked(session, System, system.id)
     if refused := removal_refusal(session, system):
         raise Conflict(refused)
     merged = sa.select(System).where(System.merged_into_id == system.id).order_by(System.id)

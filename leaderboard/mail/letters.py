@@ -11,16 +11,13 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard.access import Content, actor_of, knows, may_see
+from leaderboard import access, moments, names, numbers
 from leaderboard.accounts.models import User
 from leaderboard.accounts.rules import token_hash
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.mail.models import Mail, MailLink
 from leaderboard.mail.rules import OPTIONAL, MailKind, lasts
 from leaderboard.mail.smtp import Letter
-from leaderboard.moments import moment_in_words
-from leaderboard.names import email_key
-from leaderboard.numbers import counted
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.rules import title_of_run
 from leaderboard.teams.models import Membership, Team
@@ -189,7 +186,7 @@ def _reader(session: Session, mail: Mail) -> User | None:
 
 def _owner_of(session: Session, mail: Mail) -> User | None:
     """The account that has the mail's address as its confirmed one."""
-    own = User.email_key == email_key(mail.address or ""), User.is_active.is_(True)
+    own = User.email_key == names.email_key(mail.address or ""), User.is_active.is_(True)
     return session.scalar(sa.select(User).where(*own))
 
 
@@ -215,12 +212,12 @@ def _is_news(session: Session, mail: Mail, user: User, now: datetime, rows: dict
 
 def _sees_results(session: Session, user: User, evaluation: Evaluation, now: datetime) -> bool:
     """Whether somebody sees the board's results there, or those of a team of theirs."""
-    actor = actor_of(session, user.id)
+    actor = access.actor_of(session, user.id)
     own = sa.select(Submission.team_id).where(
         Submission.evaluation_id == evaluation.id, Submission.team_id.in_(actor.teams)
     )
     teams = (None, *session.scalars(own.distinct()))
-    return any(may_see(actor, evaluation, Content.RESULTS, now, team) for team in teams)
+    return any(access.may_see(actor, evaluation, access.Content.RESULTS, now, team) for team in teams)
 
 
 def _words(session: Session, mail: Mail, user: User, site: str, rows: dict[str, Any]) -> dict[str, str]:
@@ -229,11 +226,11 @@ def _words(session: Session, mail: Mail, user: User, site: str, rows: dict[str, 
     about, evaluation = mail.about, rows.get("evaluation")
     if run := rows.get("submission"):
         words["title"] = title_of_run(run.label, run.filename, run.id)
-        words["problems"] = counted(run.problem_count, "problem")
+        words["problems"] = numbers.counted(run.problem_count, "problem")
     if evaluation is not None:
         words["address"] = f"{site}/campaigns/{evaluation.campaign.slug}/{evaluation.slug}"
-        words["closes"] = moment_in_words(evaluation.closes_at) if evaluation.closes_at else ""
-        public = knows(actor_of(session, user.id), evaluation)
+        words["closes"] = moments.moment_in_words(evaluation.closes_at) if evaluation.closes_at else ""
+        public = access.knows(access.actor_of(session, user.id), evaluation)
         words["where"] = (
             f"{evaluation.campaign.title}: {words['address']}" if public else "a campaign that is not public yet"
         )

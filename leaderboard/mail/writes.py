@@ -10,18 +10,16 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
+from leaderboard import config, errors, names
 from leaderboard.accounts.models import User
 from leaderboard.audit.writes import present
-from leaderboard.config import MailServer
 from leaderboard.db import Database, clock, insert_unless_there, locked, snapshot
-from leaderboard.errors import BadInput, Conflict, NoDatabase, Unavailable
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.frozen import frozen
 from leaderboard.mail.letters import receiver, written
 from leaderboard.mail.models import UNSENT, Mail, MailLink
 from leaderboard.mail.rules import KEPT, MailKind, lasts
 from leaderboard.mail.smtp import Letter, connected
-from leaderboard.names import email_key
 from leaderboard.submissions.models import Participation
 from leaderboard.teams.models import Membership
 
@@ -68,7 +66,11 @@ def put_wanted(
 def resets_to(session: Session, email: str) -> list[int]:
     """The mails for a new password that were asked for with this address, however it was written."""
     asked = sa.select(Mail.id, Mail.address).where(Mail.kind == MailKind.RESET).order_by(Mail.id)
-    return [mail_id for mail_id, address in session.execute(asked) if email_key(address or "") == email_key(email)]
+    return [
+        mail_id
+        for mail_id, address in session.execute(asked)
+        if names.email_key(address or "") == names.email_key(email)
+    ]
 
 
 def void_resets(session: Session, user: User) -> None:
@@ -119,7 +121,7 @@ def give_up(session: Session, mail_id: int, reason: str) -> None:
     """
     mail = locked(session, Mail, mail_id)
     if mail.sent_at is not None:
-        raise Conflict("This mail was sent.")
+        raise errors.Conflict("This mail was sent.")
     if mail.user_id is None or mail.kind is MailKind.CLOSED:
         session.delete(mail)
     else:
@@ -136,7 +138,7 @@ def sweep(session: Session) -> None:
     session.execute(sa.delete(MailLink).where(MailLink.expires_at <= over))
 
 
-def send_waiting(database: Database, server: MailServer, site: str, most: int = 1000) -> int:
+def send_waiting(database: Database, server: config.MailServer, site: str, most: int = 1000) -> int:
     """Sends up to `most` of the mails that wait; gives how many were sent.
 
     A mail whose sender is killed between the server's yes and the note of it is sent twice, with one Message-ID.
@@ -155,9 +157,9 @@ def send_waiting(database: Database, server: MailServer, site: str, most: int = 
             try:
                 send = send or stack.enter_context(connected(server))
                 sent += _send(database, send, mail_id, site)
-            except NoDatabase:
+            except errors.NoDatabase:
                 raise
-            except Unavailable as error:
+            except errors.Unavailable as error:
                 with database.write() as session:
                     mail = locked(session, Mail, mail_id)
                     mail.failure, is_last = error.message, mail.tries >= MOST_TRIES
@@ -177,9 +179,9 @@ def _send(database: Database, send: Callable[[Letter], None], mail_id: int, site
     try:
         letter = to_show(database, mail_id, site)
         if letter is None:
-            raise BadInput("there is nobody to send it to, or no news in it any more")
+            raise errors.BadInput("there is nobody to send it to, or no news in it any more")
         send(letter)
-    except BadInput as error:
+    except errors.BadInput as error:
         with database.write() as session:
             give_up(session, mail_id, error.message)
         return False

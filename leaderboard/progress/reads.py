@@ -8,13 +8,12 @@ from datetime import datetime
 
 from sqlalchemy.orm import Session
 
+from leaderboard import db, errors
 from leaderboard.access import Actor, Content, may_see
 from leaderboard.boards.reads import entries as table
 from leaderboard.boards.reads.ranking import Show, choose, load_candidates, ranks
 from leaderboard.campaigns import reads as campaign_reads
 from leaderboard.campaigns.models import Campaign
-from leaderboard.db import snapshot
-from leaderboard.errors import BadInput
 from leaderboard.evaluations import reads
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules import OF_CAMPAIGN, OF_EVALUATION
@@ -154,7 +153,7 @@ def progress_in(
     for condition in conditions:
         if condition and condition not in known:
             listed = ", ".join(filter(None, known)) or "none"
-            raise BadInput(f"condition={condition}: the conditions of this campaign are: {listed}")
+            raise errors.BadInput(f"condition={condition}: the conditions of this campaign are: {listed}")
     columns = tuple(table.column(name) for name in reads.campaign_measures(campaign))
     by = table.pick(columns, measure)
     periods = _periods(session, actor, campaign, visible, now)
@@ -203,7 +202,7 @@ def _periods(
 
     def period(evaluation: Evaluation, level: int) -> Period:
         alone = several[evaluation.condition, evaluation.period] == 1
-        return snapshot(
+        return db.snapshot(
             Period,
             evaluation,
             evaluation_id=evaluation.id,

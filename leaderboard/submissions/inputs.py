@@ -5,14 +5,13 @@ from typing import Annotated
 
 from pydantic import AfterValidator
 
+from leaderboard import moments, texts
 from leaderboard.declared.inputs import Confirm, Inputs, Moment, Number, Shown, changes_of, line_of, setting, text_of
-from leaderboard.moments import moment_in_words
 from leaderboard.submissions.rules import Designation, Ruling
-from leaderboard.texts import LONGEST_REASON
 
 LONGEST_LABEL = 80  # characters
 LONGEST_NOTES = 4000
-Reason = Annotated[str, text_of(LONGEST_REASON)]
+Reason = Annotated[str, text_of(texts.LONGEST_REASON)]
 
 
 class Choice(Inputs):
@@ -80,7 +79,7 @@ class RunSettings(RunWords):
 def _past(moment: datetime) -> datetime:
     moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     if moment > datetime.now(UTC):
-        raise ValueError(f"{moment_in_words(moment)} is in the future")
+        raise ValueError(f"{moments.moment_in_words(moment)} is in the future")
     return moment
 
 

@@ -7,8 +7,7 @@ from typing import Any
 from flask import Blueprint, flash, redirect, render_template, url_for
 from flask.typing import ResponseReturnValue
 
-from leaderboard.errors import Conflict, InvalidFields
-from leaderboard.numbers import counted
+from leaderboard import errors, numbers
 from leaderboard.submissions import api
 from leaderboard.submissions.inputs import TakenOff
 from leaderboard.submissions.reads.status import FILTERS, may_replace, status, submissions
@@ -73,7 +72,7 @@ def take_off(campaign: str, evaluation: str, submission: int) -> ResponseReturnV
     try:
         body = form.checked(confirm=form.confirmed)
         api.take_run_off(campaign, evaluation, submission, body)
-    except (InvalidFields, Conflict) as error:
+    except (errors.InvalidFields, errors.Conflict) as error:
         return _show(campaign, evaluation, submission, form, error)
     said = f"The run is {body.ruling.value}: it is on no board, and its team reads why."
     return sent_on(said, ".show", campaign=campaign, evaluation=evaluation, submission=submission)
@@ -92,10 +91,10 @@ def _show(campaign: str, evaluation: str, submission: int, form: Form, error: An
 def _score_again(campaign: str, evaluation: str, *, again: Callable[[str, str], api.Waiting]) -> ResponseReturnValue:
     try:
         waiting = again(campaign, evaluation).waiting
-    except InvalidFields as refused:
+    except errors.InvalidFields as refused:
         flash(refused.message, "warning")
     else:
-        wait = counted(waiting, "run waits", "runs wait")
+        wait = numbers.counted(waiting, "run waits", "runs wait")
         flash(f"{wait} to be scored." if waiting else "No run has to be scored again: nothing has changed since.")
     return redirect(url_for(".of_evaluation", campaign=campaign, evaluation=evaluation))
 

@@ -27,8 +27,7 @@ from flask.typing import ResponseReturnValue
 from sqlalchemy.orm import Session
 from wtforms import BooleanField, Field, FileField, HiddenField, RadioField, SelectField, StringField
 
-from leaderboard import errors
-from leaderboard.access import require
+from leaderboard import access, errors, numbers
 from leaderboard.accounts import rate_limits as attempts
 from leaderboard.boards.reads.entries import NO_FIGURE
 from leaderboard.declared.inputs import checked_partly
@@ -37,7 +36,6 @@ from leaderboard.evaluations.rules import FieldKind, FormField, form_name
 from leaderboard.evaluations.writes import agreement_name
 from leaderboard.formats import RUN_FORMATS, Metadata, run_metadata, side_metadata
 from leaderboard.frozen import frozen
-from leaderboard.numbers import size
 from leaderboard.results.reads.run import receipt, results
 from leaderboard.store import Received
 from leaderboard.submissions import rules
@@ -248,7 +246,7 @@ class SubmitForm(Form):
         files = {  # as on the page: behind what is asked, also in the summary of what is wrong
             "run": FileField(
                 "Run file",
-                description=f"{RUN_FORMATS}, at most {size(config().upload_bytes)}.",
+                description=f"{RUN_FORMATS}, at most {numbers.size(config().upload_bytes)}.",
                 render_kw={"aria-required": "true"},
             ),
             "beside": FileField(
@@ -558,7 +556,7 @@ def describe(submission: int) -> ResponseReturnValue:
 def own_run(submission: int) -> SubmissionStatus:
     """A run that the reader may do something to. Raises NotFound, and NotAllowed for a run of others."""
     run = read(status, submission)
-    require(run.may_act, "Only members of the team and organisers do this.")
+    access.require(run.may_act, "Only members of the team and organisers do this.")
     return run
 
 

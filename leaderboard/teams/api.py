@@ -6,11 +6,10 @@ from typing import TypeVar
 
 from sqlalchemy.orm import Session
 
-from leaderboard.access import require
+from leaderboard import access, errors
 from leaderboard.accounts import reads as accounts
 from leaderboard.accounts.rules import Scope
 from leaderboard.declared.commands import Command, Find, Other, Table, account_named, moment
-from leaderboard.errors import NotFound, Unconfirmed
 from leaderboard.evaluations.reads import entered_by
 from leaderboard.evaluations.writes import remove_system as remove_unused
 from leaderboard.frozen import frozen
@@ -221,7 +220,7 @@ def change_role(team: str, member: int, body: inputs.NewRole) -> teams.TeamPage:
 @post(SYSTEMS, Scope.SUBMIT, status=HTTPStatus.CREATED)
 def make_system(team: str, body: inputs.NewSystem) -> teams.SystemPage:
     """Makes a system of your team, as its first run does otherwise. Its name stays: boards of all years show it."""
-    require(read(teams.team_page, team).is_member, "Only members of the team make its systems.")
+    access.require(read(teams.team_page, team).is_member, "Only members of the team make its systems.")
     with writing() as session:
         made = writes.create_system(session, actor(), find_team(session, team), writes.NewSystem(**body.model_dump()))
     return read(teams.system, team, made.slug)
@@ -313,7 +312,7 @@ def merge_team(campaign: str, team_id: int, other_id: int, body: inputs.Merge) -
         source, target = session.get_one(Team, team_id), session.get_one(Team, other_id)
         merge_teams(session, actor(), source, target, unite=body.unite)
         if not body.confirm:
-            raise Unconfirmed([effect])
+            raise errors.Unconfirmed([effect])
     return read(teams.organised_team, campaign, other_id)
 
 
@@ -336,7 +335,7 @@ def _known(session: Session, team: str) -> Team:
 
 def _require_inside(team: Team) -> None:
     if not (actor().is_in(team.id) or actor().all_powerful):
-        raise NotFound
+        raise errors.NotFound
 
 
 @get(TEAM)

@@ -3,8 +3,7 @@
 from flask import Blueprint, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
-from leaderboard.errors import NotFound
-from leaderboard.numbers import read_whole
+from leaderboard import errors, numbers
 from leaderboard.teams import api, reads
 from leaderboard.teams.inputs import Merge, SystemChanges, TeamName
 from leaderboard.web.context import read
@@ -81,7 +80,7 @@ def merge(campaign: str, team_id: int) -> ResponseReturnValue:
 
 def _merging(campaign: str, team_id: int) -> reads.Merging:
     """What the address asks for: `team_id` made a part of the one that `into` names. Raises NotFound."""
-    into = request.args.get("into", 0, type=read_whole)
+    into = request.args.get("into", 0, type=numbers.read_whole)
     if not 0 < into < 2**31:
-        raise NotFound("choose the team that it becomes a part of")
+        raise errors.NotFound("choose the team that it becomes a part of")
     return read(reads.merging, campaign, team_id, into)

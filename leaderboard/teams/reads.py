@@ -19,7 +19,7 @@ from typing import TypeVar
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard import access
+from leaderboard import access, numbers
 from leaderboard.access import CONSOLE, Actor, Content
 from leaderboard.accounts.models import User
 from leaderboard.boards.reads.entries import Column, Paging, disclosures, load_entries, paged
@@ -31,7 +31,6 @@ from leaderboard.errors import NotFound
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads import EvaluationHeading, evaluation_heading, organised_campaign, removal_refusal
 from leaderboard.frozen import frozen
-from leaderboard.numbers import counted
 from leaderboard.progress.reads import Line, ProgressPage, progress_in
 from leaderboard.submissions.models import Participation, Submission
 from leaderboard.submissions.reads import selection
@@ -573,7 +572,7 @@ class Merging:
     @property
     def effect(self) -> str:
         """What has to be confirmed, with how much it is about."""
-        moved = f"{counted(self.source.runs, 'run')} of {counted(self.source.systems, 'system')}"
+        moved = f"{numbers.counted(self.source.runs, 'run')} of {numbers.counted(self.source.systems, 'system')}"
         return f"{moved} of {self.source.name} become those of {self.target.name}, for good."
 
 

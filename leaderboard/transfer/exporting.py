@@ -20,10 +20,8 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard.access import Actor
+from leaderboard import access, db, errors
 from leaderboard.campaigns.models import Campaign
-from leaderboard.db import Base, Database
-from leaderboard.errors import Damaged, NotFound
 from leaderboard.evaluations.models import Agreement, Evaluation
 from leaderboard.evaluations.reads import collection_list, file_rules, form_fields, organised_campaign
 from leaderboard.evaluations.rules import Split
@@ -78,7 +76,7 @@ class Export:
                     with store.open_run(run["sha256"]) as source, copy.open("wb") as target:
                         while piece := source.read(PIECE):
                             target.write(piece)
-                except (Damaged, NotFound) as error:
+                except (errors.Damaged, errors.NotFound) as error:
                     self.lost.append(f"{run['file']}: {error.message}")
                 else:
                     whole.append(run)
@@ -95,7 +93,7 @@ class Export:
 
 
 @contextmanager
-def exporting(database: Database, actor: Actor, slug: str, parent: Path | None = None) -> Iterator[Export]:
+def exporting(database: db.Database, actor: access.Actor, slug: str, parent: Path | None = None) -> Iterator[Export]:
     """An export of the campaign, whose files lie in a private folder (in `parent`, if any) while the block runs.
 
     Raises NotFound, also for whoever does not organise it.
@@ -124,7 +122,7 @@ def packed(export: Export, store: RunStore) -> Iterator[bytes]:
 
 def _table(entry: type[entries.Entry], row: Any, **more: Any) -> dict[str, Any]:
     """A table of the manifest: what of a row is otherwise than the record has it without a word, and more."""
-    columns = row.__table__.columns if isinstance(row, Base) else entry.model_fields
+    columns = row.__table__.columns if isinstance(row, db.Base) else entry.model_fields
     own = {name: getattr(row, name) for name in entry.model_fields if name in columns}
     record: dict[str, Any] = entry.model_construct(**own | more).model_dump(exclude_defaults=True)
     return record

@@ -20,12 +20,11 @@ from typing import Any, TypeVar
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard import formats
+from leaderboard import db, formats, numbers
 from leaderboard.access import Actor, knows_campaign, may_bring_in, require_organiser
 from leaderboard.audit.writes import present, replaying
 from leaderboard.campaigns import writes as campaigns
 from leaderboard.campaigns.models import Campaign
-from leaderboard.db import Database, exists
 from leaderboard.errors import BadInput, Conflict, FileRejected, InvalidFields, NotFound, Problem
 from leaderboard.evaluations import writes as evaluations
 from leaderboard.evaluations.models import Evaluation
@@ -36,7 +35,6 @@ from leaderboard.frozen import frozen
 from leaderboard.judgments import writes as judgments
 from leaderboard.judgments.rules import READERS, JudgmentFiles
 from leaderboard.names import name_key, slug_of
-from leaderboard.numbers import counted
 from leaderboard.store import Received, RunStore
 from leaderboard.submissions.inputs import PastRun
 from leaderboard.submissions.models import Submission
@@ -123,7 +121,7 @@ class _Problems:
 
 
 def bring_in(
-    database: Database,
+    database: db.Database,
     store: RunStore,
     actor: Callable[[Session], Actor],
     manifest: Manifest,
@@ -361,7 +359,7 @@ class _Replay:
             if is_last:
                 raise
             revision = import_them(with_set=False)
-        words = f"{counted(revision.judgments, 'judgment')} of {evaluation.title}, revision {revision.number}"
+        words = f"{numbers.counted(revision.judgments, 'judgment')} of {evaluation.title}, revision {revision.number}"
         self.report.made.append(words)
 
     def _run(
@@ -418,7 +416,7 @@ class _Replay:
                 "name in the manifest"
             )
         known = entry.known or self.actor.is_in(team.id) or team in teams_with_runs(session, evaluation.campaign_id)
-        if not known and exists(session, Membership.team_id == team.id):
+        if not known and db.exists(session, Membership.team_id == team.id):
             raise BadInput(
                 f"a team of this name ({team.slug}) is here already and has no run in this campaign: its members would "
                 "have these runs, and could withdraw them. If it is this team, write known = true in its [[team]]; "

@@ -18,12 +18,10 @@ from flask import Blueprint, Response, flash, redirect, render_template, url_for
 from flask.typing import ResponseReturnValue
 from wtforms import FileField, HiddenField, TextAreaField
 
-from leaderboard.access import actor_of
-from leaderboard.db import snapshot
+from leaderboard import access, db, numbers
 from leaderboard.errors import BadInput, FileRejected, InvalidFields, LeaderboardError, NotFound
 from leaderboard.evaluations.reads import organised_campaign
 from leaderboard.formats.plain_text import shown
-from leaderboard.numbers import counted
 from leaderboard.store import Received
 from leaderboard.transfer import importing
 from leaderboard.transfer.drafting import Draft, draft_of
@@ -94,7 +92,7 @@ def draft(upload: Received, campaign: str) -> ManifestDraft:
         raise _too_large(upload)
     if not drafted.evaluations:
         raise BadInput(f"there is no {NAME} in {upload.filename}, and no judgments by which one could be drafted")
-    return snapshot(ManifestDraft, drafted, filename=upload.filename, kept=uploads.keep(upload))
+    return db.snapshot(ManifestDraft, drafted, filename=upload.filename, kept=uploads.keep(upload))
 
 
 def _too_large(upload: Received) -> BadInput:
@@ -112,7 +110,7 @@ def plan(upload: Received, campaign: str, manifest_text: str = "") -> ArchivePla
     separate = store().receive(io.BytesIO(manifest_text.encode()), NAME) if manifest_text.strip() else None
     planned = _bring_in(upload, separate, campaign, keep=False)
     proofs = " ".join(uploads.keep(file) for file in (upload, separate) if file)
-    return snapshot(ArchivePlan, planned, filename=upload.filename, kept=proofs)
+    return db.snapshot(ArchivePlan, planned, filename=upload.filename, kept=proofs)
 
 
 def bring_in(proofs: str, campaign: str, field: str) -> importing.Imported:
@@ -145,7 +143,7 @@ def _bring_in(upload: Received, separate: Received | None, campaign: str, *, kee
         if len(manifest.runs(tree)[0]) > MOST_RUNS:
             raise _too_large(upload)
         return importing.bring_in(
-            database(), store(), lambda session: actor_of(session, user), manifest, tree, NAME, keep=keep
+            database(), store(), lambda session: access.actor_of(session, user), manifest, tree, NAME, keep=keep
         )
 
 
@@ -292,8 +290,8 @@ def take_in(campaign: str) -> ResponseReturnValue:
         return _refused(campaign, error)
     report = imported.report
     score = "; workers score what is new" if report.imported else ""
-    already = f" {counted(report.already, 'run was', 'runs were')} there already." if report.already else ""
-    flash(f"{counted(report.imported, 'run')} brought in{score}.{already}")
+    already = f" {numbers.counted(report.already, 'run was', 'runs were')} there already." if report.already else ""
+    flash(f"{numbers.counted(report.imported, 'run')} brought in{score}.{already}")
     return redirect(url_for("organise.campaign", campaign=imported.campaign))
 
 

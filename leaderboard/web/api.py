@@ -2,8 +2,7 @@
 
 from collections.abc import Mapping
 
-from leaderboard.db import snapshot
-from leaderboard.errors import NotFound, UnknownMeasure
+from leaderboard import db, errors
 from leaderboard.frozen import frozen
 from leaderboard.metrics import families, parse
 from leaderboard.metrics.measure import Direction, Family
@@ -41,9 +40,9 @@ def family_of(name: str) -> Family:
     """The listed measure behind a name with parameters or a cutoff, ours or trec_eval's. Raises NotFound."""
     try:
         return parse(name).family
-    except UnknownMeasure as error:
-        raise NotFound(error.message) from None
+    except errors.UnknownMeasure as error:
+        raise errors.NotFound(error.message) from None
 
 
 def _entry(family: Family) -> MeasureEntry:
-    return snapshot(MeasureEntry, family, sections=family.reference.sections)
+    return db.snapshot(MeasureEntry, family, sections=family.reference.sections)

@@ -8,10 +8,9 @@ from jinja2 import StrictUndefined
 from werkzeug.middleware.proxy_fix import ProxyFix
 from werkzeug.routing import IntegerConverter, Map
 
-from leaderboard import __version__
+from leaderboard import __version__, db
 from leaderboard.accounts import pages as providers
 from leaderboard.config import Config, folder
-from leaderboard.db import Database
 from leaderboard.errors import BadInput
 from leaderboard.evaluations.rules import OF_CAMPAIGN, OF_EVALUATION, in_words
 from leaderboard.web import endpoints, errors, formatting, page_cache, security, sentences, sessions
@@ -91,7 +90,7 @@ def create_app(config: Config, *, setting_up: bool = False) -> Flask:
         BOOTSTRAP_SERVE_LOCAL=True,
         SETTING_UP=setting_up,
     )
-    database = Database.connect(config.database_url, patience_seconds=PATIENCE_SECONDS, must_exist=True)
+    database = db.Database.connect(config.database_url, patience_seconds=PATIENCE_SECONDS, must_exist=True)
     equip(app, config, database)
     app.jinja_env.undefined = StrictUndefined
     app.jinja_env.trim_blocks = True

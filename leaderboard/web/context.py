@@ -16,11 +16,10 @@ from flask_login import current_user
 from itsdangerous import URLSafeTimedSerializer
 from sqlalchemy.orm import Session
 
-from leaderboard.access import VISITOR, Actor
+from leaderboard import access, numbers
 from leaderboard.audit.writes import present
 from leaderboard.config import Config
 from leaderboard.db import Database
-from leaderboard.numbers import read_whole
 from leaderboard.store import RunStore
 
 Page = TypeVar("Page")
@@ -73,11 +72,11 @@ def writing() -> AbstractContextManager[Session]:
     return database().write()
 
 
-def actor() -> Actor:
+def actor() -> access.Actor:
     """Who is asking, looked up once a request."""
     if "actor" not in g:
-        g.actor = current_user.actor if current_user.is_authenticated else VISITOR
-    return cast(Actor, g.actor)
+        g.actor = current_user.actor if current_user.is_authenticated else access.VISITOR
+    return cast(access.Actor, g.actor)
 
 
 def clock() -> datetime:
@@ -117,7 +116,7 @@ def read(
 
 def page_number() -> int:
     """Which page of a long table the address asks for."""
-    return request.args.get("page", 1, type=read_whole)
+    return request.args.get("page", 1, type=numbers.read_whole)
 
 
 def on_its_way(link: str, to: str) -> str:

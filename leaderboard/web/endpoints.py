@@ -33,14 +33,12 @@ from pydantic import create_model
 from pydantic.json_schema import models_json_schema
 from sqlalchemy.orm import Session
 
-from leaderboard import __version__
-from leaderboard.access import VISITOR, actor_through
+from leaderboard import __version__, access, db
 from leaderboard.accounts.rate_limits import TEAM_NAME, WRONG_TOKEN, count, take_back
 from leaderboard.accounts.reads import open_token
 from leaderboard.accounts.rules import Scope
 from leaderboard.accounts.writes import USED_EVERY, note_use
 from leaderboard.config import Config
-from leaderboard.db import Database
 from leaderboard.declared.commands import PART, Command
 from leaderboard.declared.inputs import Inputs, Whole, checked, checked_json, kinds_of
 from leaderboard.errors import BadInput, InvalidFields, NotAllowed, NotIdentified
@@ -146,7 +144,7 @@ def identify() -> None:
     if context.CONSOLE_KEY in request.environ:
         g.actor, g.scopes = request.environ[context.CONSOLE_KEY], frozenset(Scope)
         return
-    g.actor, g.scopes = VISITOR, frozenset()
+    g.actor, g.scopes = access.VISITOR, frozenset()
     sent = request.authorization
     if sent is None:
         return
@@ -156,7 +154,7 @@ def identify() -> None:
         opened = open_token(session, sent.token, context.now())
         if opened is not None:
             g.scopes = frozenset(map(Scope, opened.scopes))
-            g.actor = actor_through(session, opened.user_id, g.scopes)
+            g.actor = access.actor_through(session, opened.user_id, g.scopes)
     if opened is None:
         count(context.database(), WRONG_TOKEN, context.now(), context.client_address())
         raise NotIdentified("This token opens nothing: it is mistyped, revoked, or over. Make another on your account.")
@@ -170,7 +168,7 @@ def look_again() -> None:
     user_id = context.actor().user_id
     if user_id is not None:
         with context.reading() as session:
-            g.actor = actor_through(session, user_id, g.get("scopes", frozenset(Scope)))
+            g.actor = access.actor_through(session, user_id, g.get("scopes", frozenset(Scope)))
 
 
 @contextmanager
@@ -341,7 +339,7 @@ def make_blueprint(*subjects: str) -> Blueprint:
     return made
 
 
-def create_console(config: Config, database: Database, subjects: Sequence[str]) -> Flask:
+def create_console(config: Config, database: db.Database, subjects: Sequence[str]) -> Flask:
     """The endpoints of some subjects, for a command of this machine: it has all rights, and errors are raised and not
     answered.
     """

@@ -11,8 +11,7 @@ from flask.typing import ResponseReturnValue
 from flask_wtf.csrf import CSRFError
 from werkzeug.exceptions import HTTPException, MethodNotAllowed, RequestEntityTooLarge
 
-from leaderboard.errors import LeaderboardError, Unavailable
-from leaderboard.numbers import size
+from leaderboard import errors, numbers
 from leaderboard.web.exports import FORMATS
 
 log = logging.getLogger(__name__)
@@ -42,7 +41,7 @@ RETRY_SECONDS: dict[int, int] = {503: 30, 429: 60}
 
 def init_app(app: Flask) -> None:
     """Answers every error with a page, or with the same words as text or JSON where a file was asked for."""
-    app.register_error_handler(LeaderboardError, _refusal)
+    app.register_error_handler(errors.LeaderboardError, _refusal)
     app.register_error_handler(CSRFError, lambda _: page(400, STALE_FORM))
     app.register_error_handler(HTTPException, _http)
     app.register_error_handler(500, _fault)
@@ -86,7 +85,7 @@ def _form_address() -> str | None:
     return next((address for address in addresses if pages and pages.test(address, "GET")), None)
 
 
-def _refusal(error: LeaderboardError) -> ResponseReturnValue:
+def _refusal(error: errors.LeaderboardError) -> ResponseReturnValue:
     if error.status == HTTPStatus.NOT_FOUND:
         return page(error.status)  # the same words for what is absent and what is hidden
     if error.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
@@ -112,12 +111,12 @@ def _http(error: HTTPException) -> ResponseReturnValue:
         answer.allow.update(error.valid_methods or ())
         return answer
     if isinstance(error, RequestEntityTooLarge) and (most := request.max_content_length):
-        return page(error.code, f"At most {size(most)} are read here. {WORDS[error.code][1]}")
+        return page(error.code, f"At most {numbers.size(most)} are read here. {WORDS[error.code][1]}")
     return page(error.code)
 
 
 def _fault(error: Exception) -> ResponseReturnValue:
     cause = getattr(error, "original_exception", None)
-    if isinstance(cause, Unavailable):  # an error page needed what is not there, such as who is reading
+    if isinstance(cause, errors.Unavailable):  # an error page needed what is not there, such as who is reading
         return page(cause.status, cause.message, cause.retry_seconds)
     return page(500)  # Flask has logged it with its traceback

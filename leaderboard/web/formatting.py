@@ -18,11 +18,10 @@ from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
 from markupsafe import Markup, escape
 
+from leaderboard import moments, numbers
 from leaderboard.boards.reads.entries import Figure
 from leaderboard.boards.rules import Rounded
 from leaderboard.frozen import frozen
-from leaderboard.moments import day_in_words, exact_moment_in_words, moment_in_words
-from leaderboard.numbers import counted, size
 from leaderboard.web import page_cache
 from leaderboard.web.context import now
 
@@ -51,8 +50,8 @@ MARKS = re.compile(
 def init_app(app: Flask) -> None:
     """Gives templates the filters of this module, under their own names."""
     for written in (
-        ago, aligned, counted, duration, figure, markdown, marked, number, over, plain_figure, prior, sentence, signed,
-        size, when,
+        ago, aligned, duration, figure, markdown, marked, number, numbers.counted, numbers.size, over, plain_figure,
+        prior, sentence, signed, when,
     ):  # fmt: skip
         app.jinja_env.filters[written.__name__] = written
     app.jinja_env.filters.update(date=date, moment=moment, exact=exact)
@@ -96,7 +95,7 @@ def figure(value: float | None, unit: str = "") -> Markup:
 
 def over(figure: Figure) -> str:
     """How many queries the figure is a mean of: `4 queries`; `at most 4 queries` where its reader may not know more."""
-    return f"{'at most ' if figure.at_most else ''}{counted(figure.count, 'query')}"
+    return f"{'at most ' if figure.at_most else ''}{numbers.counted(figure.count, 'query')}"
 
 
 def _time(in_words: Callable[[dt.datetime], str], value: dt.datetime | None) -> Markup:
@@ -107,9 +106,9 @@ def _time(in_words: Callable[[dt.datetime], str], value: dt.datetime | None) -> 
     return Markup('<time datetime="{0}" title="{0}">{1}</time>').format(exactly, in_words(value))
 
 
-date = partial(_time, day_in_words)  # `20 Nov 2026`, with the time of day on hover
-moment = partial(_time, moment_in_words)  # `20 Nov 2026, 14:05 UTC`
-exact = partial(_time, exact_moment_in_words)  # `20 Nov 2026, 14:05:09 UTC`
+date = partial(_time, moments.day_in_words)  # `20 Nov 2026`, with the time of day on hover
+moment = partial(_time, moments.moment_in_words)  # `20 Nov 2026, 14:05 UTC`
+exact = partial(_time, moments.exact_moment_in_words)  # `20 Nov 2026, 14:05:09 UTC`
 
 
 def when(value: dt.datetime | None) -> Markup:

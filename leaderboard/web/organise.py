@@ -22,11 +22,9 @@ from flask import g, request, url_for
 from flask.typing import ResponseReturnValue
 from sqlalchemy.orm import Session
 
-from leaderboard.access import Actor
+from leaderboard import access, db, errors
 from leaderboard.campaigns.models import Campaign
 from leaderboard.campaigns.reads import Room, room
-from leaderboard.db import locked
-from leaderboard.errors import BadInput, LeaderboardError, Unconfirmed, file_of
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads import effects, organised_campaign, organised_evaluation
 from leaderboard.formats import ByteSource, Limits
@@ -53,7 +51,7 @@ def require_confirmed(
     with reading() as committed:
         listed = *also, *effects(session, committed, actor(), changed, now())
     if listed:
-        raise Unconfirmed(listed)
+        raise errors.Unconfirmed(listed)
 
 
 def settings_change(
@@ -66,8 +64,8 @@ def settings_change(
     if not form.is_submitted():
         form.state.data = state_of(values)
 
-    def save(session: Session, by: Actor, row: Campaign | Evaluation, **changes: Any) -> None:
-        row = locked(session, type(row), row.id)
+    def save(session: Session, by: access.Actor, row: Campaign | Evaluation, **changes: Any) -> None:
+        row = db.locked(session, type(row), row.id)
         refuse_stale(form, {name: getattr(row, name) for name in values})
         write(session, by, row, **changes)
 
@@ -125,7 +123,7 @@ def read_after(
 
 
 def changed_here(
-    page: Callable[[LeaderboardError], ResponseReturnValue],
+    page: Callable[[errors.LeaderboardError], ResponseReturnValue],
     said: str | Callable[[Any], str],
     change: Callable[..., Any],
     *more: Any,
@@ -168,13 +166,13 @@ def read_body(read_file: Callable[..., Content], field: str) -> Content:
     """
     here()
     if request.mimetype in FORM_TYPES or request.mimetype.endswith("json"):
-        raise BadInput(
+        raise errors.BadInput(
             "Send the file itself as the body, with Content-Type: application/octet-stream and not "
             f"{request.mimetype}, such as by curl -H 'Content-Type: application/octet-stream' --data-binary @FILE."
         )
     request.max_content_length = config().upload_bytes
     source: ByteSource = request.stream
-    with file_of(field):
+    with errors.file_of(field):
         return read_file(source, name="the body", limits=limits())
 
 

@@ -30,10 +30,9 @@ import brotli
 from flask import Flask, Response, current_app, g, request, session
 from werkzeug.http import generate_etag, parse_accept_header, parse_cookie, parse_etags
 
+from leaderboard import db, errors
 from leaderboard.accounts.rules import token_hash
 from leaderboard.accounts.writes import SEEN_EVERY
-from leaderboard.db import Database, answering
-from leaderboard.errors import NoDatabase
 from leaderboard.generations.reads import next_moment, visit
 from leaderboard.web.context import now, reading
 
@@ -208,7 +207,7 @@ class CacheMiddleware:
     def __init__(self, app: Flask, behind: WSGIApplication) -> None:
         self.cache = PageCache(app.extensions["config"].kept_bytes)
         self._behind = behind
-        self._database: Database = app.extensions["database"]
+        self._database: db.Database = app.extensions["database"]
         self._app = app
         self._cookie = app.config["SESSION_COOKIE_NAME"]
 
@@ -233,9 +232,9 @@ class CacheMiddleware:
         if moment < page.since or (page.until is not None and page.until <= moment):
             return False
         try:
-            with answering(), self._database.glance.connect() as connection:
+            with db.answering(), self._database.glance.connect() as connection:
                 visited = visit(connection, page.campaign, page.reader, moment)
-        except NoDatabase:
+        except errors.NoDatabase:
             return False  # Flask finds the same, and says so
         environ[ASKED] = page.campaign, page.reader, visited  # before anything of a new page is read
         if page.reader is not None:

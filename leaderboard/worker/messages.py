@@ -8,9 +8,8 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from leaderboard import db, errors
 from leaderboard.audit.rules import ScoreLine
-from leaderboard.db import PackedFloats
-from leaderboard.errors import Problem
 from leaderboard.evaluations.rules import Subset
 from leaderboard.metrics import Floats
 
@@ -72,7 +71,7 @@ class MeasureScore:
     @property
     def line(self) -> ScoreLine:
         """The row that is stored, for its digest."""
-        values = self.values.astype(PackedFloats.VALUE).tobytes()
+        values = self.values.astype(db.PackedFloats.VALUE).tobytes()
         return ScoreLine(self.measure, self.subset.value, self.mean, self.count, values)
 
 
@@ -97,7 +96,7 @@ class RunScores(Message, frozen=True):
 class Rejected(Message, frozen=True):
     """The run file can't be scored: its first problems, and how many there are in all."""
 
-    problems: tuple[Problem, ...]
+    problems: tuple[errors.Problem, ...]
     count: int
 
 

@@ -10,13 +10,11 @@ from enum import StrEnum
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard import metrics
-from leaderboard.access import Actor
+from leaderboard import access, errors, metrics
 from leaderboard.audit.rules import SHORT, scoring_digest
 from leaderboard.audit.writes import present, record
 from leaderboard.campaigns.models import Campaign
 from leaderboard.db import clock, exists
-from leaderboard.errors import Problem
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules import ScoringSettings
 from leaderboard.frozen import frozen
@@ -30,7 +28,7 @@ from leaderboard.submissions.writes.submissions import locked_run, return_quota,
 from leaderboard.worker.messages import Copied, Exceeded, Failed, Postponed, Rejected, Reply, RunScores, Unreadable
 from leaderboard.worker.models import IN_QUEUE, Score, Scoring, ScoringSet
 
-WORKER = Actor(name="worker")
+WORKER = access.Actor(name="worker")
 
 MOST_ERRORS = 3
 MOST_LOST_LEASES = 10
@@ -121,7 +119,7 @@ def settle(session: Session, claim: Claim, reply: Reply) -> Recorded:
         case Rejected(problems, count):
             _reject(session, scoring, problems, count)
         case Exceeded(reason):
-            _reject(session, scoring, [Problem(None, reason)], 1)
+            _reject(session, scoring, [errors.Problem(None, reason)], 1)
         case Postponed(reason):
             scoring.failure = reason
             _put_back(session, scoring, min(LONGEST_WAIT_SECONDS, RETRY_SECONDS * 2 ** min(claim.attempt - 1, 10)))
@@ -177,7 +175,7 @@ def _note_scored(session: Session, submission: Submission, result: RunScores) ->
         settle_primary(session, WORKER, submission)
 
 
-def _reject(session: Session, scoring: Scoring, problems: Sequence[Problem], count: int) -> None:
+def _reject(session: Session, scoring: Scoring, problems: Sequence[errors.Problem], count: int) -> None:
     """Records what is wrong with the file, for its team to read; the run costs no quota."""
     submission = locked_run(session, scoring.submission_id)
     is_news = submission.scored_at is None and submission.problem_count == 0  # not where it is judged anew

@@ -8,10 +8,8 @@ from collections.abc import Iterable, Sequence
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard import metrics
+from leaderboard import db, errors, metrics
 from leaderboard.campaigns.models import Campaign
-from leaderboard.db import exists, read_so_far
-from leaderboard.errors import InvalidFields, NotFound
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules import OF_CAMPAIGN, OF_EVALUATION, ScoringSettings, Split
 from leaderboard.judgments.models import Judgment, JudgmentRevision, KnownDocument, Query, SubtopicJudgment
@@ -52,7 +50,7 @@ def find_sets(session: Session, evaluation: Evaluation, ids: Sequence[int]) -> l
     """The evaluation's sets with these ids, with their judgment revisions. Raises NotFound, and tells of no others."""
     by_id = {row.id: row for row in sets_of(session, evaluation, ScoringSet.id.in_(ids))}
     if by_id.keys() != {*ids}:
-        raise NotFound
+        raise errors.NotFound
     return [by_id[set_id] for set_id in ids]
 
 
@@ -68,13 +66,13 @@ def newest_revision(session: Session, evaluation: Evaluation, source: str) -> Ju
 
 def note_current_set(session: Session, evaluation_id: int, current: ScoringSet | None) -> None:
     """Has `current_sets` ask no more for a set that a statement has read beside something else, with its revision."""
-    read_so_far(session, CURRENT_SETS)[evaluation_id] = current
+    db.read_so_far(session, CURRENT_SETS)[evaluation_id] = current
 
 
 def current_sets(session: Session, evaluation_ids: Iterable[int]) -> dict[int, ScoringSet]:
     """Evaluation id -> its current set, as `current_set` gives it; at most one statement for all."""
     wanted = list(evaluation_ids)
-    known: dict[int, ScoringSet | None] = read_so_far(session, CURRENT_SETS)
+    known: dict[int, ScoringSet | None] = db.read_so_far(session, CURRENT_SETS)
     if unread := [key for key in wanted if key not in known]:
         known.update(dict.fromkeys(unread))
         sets = session.scalars(WITH_REVISION.where(ScoringSet.evaluation_id.in_(unread), IS_CURRENT))
@@ -88,7 +86,7 @@ def settings_by(session: Session, evaluation: Evaluation, revision: JudgmentRevi
     Raises InvalidFields when a shown measure needs what the evaluation does not have.
     """
     tables = KnownDocument, SubtopicJudgment
-    known, subtopics = (exists(session, table.revision_id == revision.id) for table in tables)
+    known, subtopics = (db.exists(session, table.revision_id == revision.id) for table in tables)
     campaign = session.get_one(Campaign, evaluation.campaign_id)
     queries = session.scalars(sa.select(Query).where(Query.evaluation_id == evaluation.id)).all()
     shown = (metrics.parse(name) for name in (campaign.primary_measure, *campaign.measures))
@@ -146,4 +144,4 @@ def _require_needs(
             if (query := session.scalar(found)) is not None:
                 fields.setdefault("documents", []).append(f"query {query} has {words}")
     if fields:
-        raise InvalidFields(fields)
+        raise errors.InvalidFields(fields)

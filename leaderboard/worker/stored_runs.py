@@ -10,12 +10,11 @@ from operator import attrgetter
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard import metrics
+from leaderboard import errors, metrics
 from leaderboard.audit.reads import name_of_row
 from leaderboard.audit.verify import NOTHING, STORE, Report, differing, figures_in_words, lines_of, part
 from leaderboard.boards.writes import differs, recomputed
 from leaderboard.db import Database
-from leaderboard.errors import Conflict, LeaderboardError, Missing
 from leaderboard.formats import Limits
 from leaderboard.store import RunStore
 from leaderboard.submissions.models import Submission
@@ -69,10 +68,10 @@ def _compare(
         ends = {(row.measure, row.subset): ENDS(row) for row in rows}
     try:
         scored = run_scorer.score(submission_id, set_id, keep=False)
-    except Conflict as error:
+    except errors.Conflict as error:
         report.add(where, "its scoring set", error.message, "the set that this program made")
         return
-    except LeaderboardError as error:
+    except errors.LeaderboardError as error:
         report.add(where, "its file", error.message, "a file that can be scored", into=STORE)
         return
     computed = figures_in_words(figure.line for figure in scored.measures)
@@ -122,9 +121,9 @@ def _stored(store: RunStore, sha256: str) -> str:
     try:
         with store.run_file(sha256).open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
-    except Missing:
+    except errors.Missing:
         return NOTHING
-    except (LeaderboardError, OSError) as error:
+    except (errors.LeaderboardError, OSError) as error:
         return str(error)
 
 

@@ -16,10 +16,8 @@ import numpy as np
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard import metrics
+from leaderboard import db, errors, metrics
 from leaderboard.access import Actor, Content, may_see, rounding_seen, subset_seen
-from leaderboard.db import snapshot
-from leaderboard.errors import BadInput, UnknownMeasure
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules import ScoringSettings
 from leaderboard.frozen import frozen
@@ -70,7 +68,7 @@ def column(name: str) -> Column:
     measure = metrics.parse(name)
     lowest, highest = measure.range()
     more = {"lowest": lowest, "highest": highest, "per_query": measure.has_interval}
-    return snapshot(Column, measure.family, name=name, **more)
+    return db.snapshot(Column, measure.family, name=name, **more)
 
 
 def columns_of(settings: ScoringSettings) -> tuple[Column, ...]:
@@ -93,15 +91,15 @@ def pick(columns: Sequence[Column], asked: str | None) -> Column:
     names = ", ".join(column.name for column in columns)
     try:
         wanted = metrics.parse(asked)
-    except UnknownMeasure as error:
-        raise BadInput(f"{error.message}; this page shows {names}") from None
+    except errors.UnknownMeasure as error:
+        raise errors.BadInput(f"{error.message}; this page shows {names}") from None
     for column in columns:
         shown = metrics.parse(column.name)
         # The evaluation's relevance level is part of the names it keeps: AP stands for AP(rel=2) there.
         level = dict(shown.given).get("rel")
         if shown == wanted or (isinstance(level, int) and shown == wanted.at_relevance(level)):
             return column
-    raise BadInput(f"{wanted} isn't shown here; this page shows {names}")
+    raise errors.BadInput(f"{wanted} isn't shown here; this page shows {names}")
 
 
 def per_query_columns(scoring_set: ScoringSet) -> tuple[Column, ...]:

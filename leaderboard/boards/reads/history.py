@@ -12,17 +12,15 @@ from datetime import datetime
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard import metrics
+from leaderboard import errors, metrics, numbers
 from leaderboard.access import Actor, Content, effective_time, may_see, require, subset_seen
 from leaderboard.boards.reads import entries as table
 from leaderboard.boards.reads.ranking import ComparedBoard, Orders, Shared, load_boards, orders, shared
-from leaderboard.errors import NotFound
 from leaderboard.evaluations import reads
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules import OF_CAMPAIGN, OF_EVALUATION, ScoringSettings, Subset
 from leaderboard.frozen import frozen
 from leaderboard.judgments.models import Judgment, Query
-from leaderboard.numbers import first_of
 from leaderboard.submissions.rules import STANDING, SetState, State
 from leaderboard.worker.models import Scoring, ScoringSet
 from leaderboard.worker.reads import find_sets, sets_of
@@ -88,7 +86,7 @@ def visible_sets(
     for each in find_sets(session, evaluation, ids):
         moment = effective_time(actor, evaluation, each, now)
         if moment is None:
-            raise NotFound
+            raise errors.NotFound
         visible.append((each, moment))
     return visible
 
@@ -154,7 +152,7 @@ def differences(
     def alone(name: str) -> list[object]:
         """What stands in this setting of the one set and not of the other."""
         was, now_is = ({*getattr(each, name)} - hidden for each in settings)
-        return [first_of(sorted(own), NAMED) or None for own in (was - now_is, now_is - was)]
+        return [numbers.first_of(sorted(own), NAMED) or None for own in (was - now_is, now_is - was)]
 
     values: dict[str, list[object]] = {
         "judgments by": [each.source for each in sets],
@@ -377,7 +375,7 @@ def _apart(former: ComparedBoard, board: ComparedBoard, compared: Shared, names:
     """Which systems are not compared, for what somebody did, or because they came."""
     apart = (former.ranks.keys() | board.ranks.keys()) - set(compared[0].tolist())
     listed = [name for system, name in names.items() if system in apart]
-    return (f"Not ranked by the same run on both boards: {first_of(listed, SYSTEMS_NAMED)}.",) if listed else ()
+    return (f"Not ranked by the same run on both boards: {numbers.first_of(listed, SYSTEMS_NAMED)}.",) if listed else ()
 
 
 def _names(labels: Mapping[int, table.SystemLabel]) -> dict[int, str]:

@@ -11,14 +11,12 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard import metrics, statistics
+from leaderboard import db, errors, metrics, statistics
 from leaderboard.access import Actor, Content, may_see, require, subset_seen
 from leaderboard.boards.reads import entries as table
 from leaderboard.boards.reads.board import EVERYTHING, BoardQuery
 from leaderboard.boards.reads.entries import Column, Disclosure, Entry, Figure, Paging, paged, per_query_columns, pick
 from leaderboard.boards.reads.ranking import Show, load_standing, show_of, sorted_rows
-from leaderboard.db import snapshot
-from leaderboard.errors import NotFound
 from leaderboard.evaluations import reads as headings
 from leaderboard.evaluations.reads import EvaluationHeading, closed_details, evaluation_heading, of_subset
 from leaderboard.evaluations.rules import Judging, ScoringSettings, Subset
@@ -183,7 +181,7 @@ def query(
     subset = subset_seen(actor, evaluation, now)
     row = headings.find_query(session, evaluation, external_id, subset)
     if not scoring_set:
-        raise NotFound(f"nothing is known of query {external_id} yet")
+        raise errors.NotFound(f"nothing is known of query {external_id} yet")
     columns = per_query_columns(scoring_set)
     show = show_of(view.show, evaluation.campaign.run_choice)
     by = pick(columns, view.sort.removeprefix("-"))
@@ -242,7 +240,7 @@ def neighbours(session: Session, query: Query, subset: Subset) -> Mapping[Any, A
 def query_heading(query: Query, relevant: int | None, texts: bool) -> QueryHeading:
     """What a page shows of a query. relevant: how many documents are relevant; None where that is not to be seen.
     texts: whether its text, description and tags may be seen."""
-    return snapshot(
+    return db.snapshot(
         QueryHeading,
         query,
         text=query.text if texts else "",
@@ -472,7 +470,7 @@ def compare(
         standing = load_standing(session, actor, evaluation, now, table.column(scoring_set.primary_measure))
         runs = _runs(standing, list(own.values()))
     if lost := [number for number in wanted if number not in own]:
-        raise NotFound(f"submission {lost[0]} is on no board of {evaluation.title}")
+        raise errors.NotFound(f"submission {lost[0]} is on no board of {evaluation.title}")
     compared: Compared | None = None
     if len(wanted) == 2:
         texts = may_see(actor, evaluation, Content.TEXTS, now)
@@ -574,5 +572,7 @@ def _compared_queries(
         judged = query.best_grade is not None or settings.judging is Judging.COMPLETE
         counted = not query.excluded and judged and not (mine is None and theirs is None)
         difference = less(mine, theirs)
-        rows.append(snapshot(ComparedQuery, query, counted=counted, first=mine, second=theirs, difference=difference))
+        rows.append(
+            db.snapshot(ComparedQuery, query, counted=counted, first=mine, second=theirs, difference=difference)
+        )
     return tuple(rows)

@@ -13,12 +13,11 @@ import numpy as np
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard import metrics
+from leaderboard import db, metrics
 from leaderboard.access import Actor, Content, may_see
 from leaderboard.boards.reads import entries as table
 from leaderboard.boards.reads.entries import NO_FIGURE, Column, Disclosure, Figure, per_query_columns
 from leaderboard.boards.reads.ranking import load_standing, ranks, sorted_rows
-from leaderboard.db import snapshot, value_at
 from leaderboard.evaluations import reads as headings
 from leaderboard.evaluations.rules import Judging, NoRelevant, ScoringSettings, Subset
 from leaderboard.frozen import frozen
@@ -76,7 +75,7 @@ def load_slices(
     session: Session, scorings: Collection[int], measures: Collection[str], subset: Subset, position: int
 ) -> dict[tuple[int, str], float | None]:
     """(scoring, measure) -> the value at one position, None where undefined. Only its 8 bytes are read."""
-    slices = load_vectors(session, scorings, measures, subset, value_at(Score.values, position))
+    slices = load_vectors(session, scorings, measures, subset, db.value_at(Score.values, position))
     return {(scoring, name): value_in(values, 0) for scoring, own in slices.items() for name, values in own.items()}
 
 
@@ -352,7 +351,7 @@ def _values(
     own = [scores[each.name].values if each.name in scores else None for each in columns]
     missing, unjudged = set(scored.scoring.missing), set(scored.scoring.unjudged)
     return tuple(
-        snapshot(
+        db.snapshot(
             QueryValues,
             query,
             missing=query.external_id in missing,
@@ -431,7 +430,7 @@ def receipt(session: Session, actor: Actor, submission_id: int, now: datetime) -
         command = score_command(settings, run.filename if inside else "RUN", run.threshold, excluded, highest)
     needed = True, settings.judging is Judging.COMPLETE, settings.known, settings.subtopics
     whole = scored.details and subset is Subset.ALL
-    return snapshot(
+    return db.snapshot(
         Receipt,
         settings,
         submission=run.id,

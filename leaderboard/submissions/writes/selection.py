@@ -18,10 +18,9 @@ from typing import Any, NamedTuple
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard import metrics
+from leaderboard import db, metrics
 from leaderboard.boards.models import Standing
 from leaderboard.boards.rules import Rounding
-from leaderboard.db import Base
 from leaderboard.evaluations.rules import ScoringSettings, Subset
 from leaderboard.submissions import rules
 from leaderboard.submissions.models import Participation, Submission
@@ -56,10 +55,10 @@ class Stands(NamedTuple):
 COLUMNS = {name: getattr(Standing, name) for name in Stands._fields}
 
 
-def note_selection(session: Session, row: Base) -> None:
+def note_selection(session: Session, row: db.Base) -> None:
     """Notes a row that was just flushed, where which run stands may depend on what changed."""
     notes: defaultdict[str, set[Any]] = session.info.setdefault(NOTES, defaultdict(set))
-    state: sa.orm.InstanceState[Base] = sa.inspect(row)
+    state: sa.orm.InstanceState[db.Base] = sa.inspect(row)
 
     def of(name: str) -> set[Any]:
         """What the column held before and holds now, where it changed."""

@@ -18,7 +18,7 @@ from typing import Any, cast
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard import access
+from leaderboard import access, names, store
 from leaderboard.access import Actor
 from leaderboard.audit.writes import assign, present, record
 from leaderboard.db import add_or_refuse, insert_unless_there, locked
@@ -31,8 +31,6 @@ from leaderboard.evaluations.writes import accept_agreements
 from leaderboard.frozen import frozen
 from leaderboard.mail.rules import MailKind
 from leaderboard.mail.writes import put_wanted
-from leaderboard.names import checked_slug
-from leaderboard.store import Received
 from leaderboard.submissions.inputs import PastRun, RunSettings
 from leaderboard.submissions.models import Arrival, Participation, PersonalUse, Submission, Use
 from leaderboard.submissions.reads import selection
@@ -209,7 +207,7 @@ def submit(
     team: Team,
     *,
     system: System | NewSystem,
-    upload: Received,
+    upload: store.Received,
     **values: Any,
 ) -> Submission:
     """Takes a run whose file is in the store already, and queues it.
@@ -537,7 +535,7 @@ def import_run(
     actor: Actor,
     evaluation: Evaluation,
     system: System,
-    upload: Received,
+    upload: store.Received,
     **settings: Any,
 ) -> Submission:
     """Takes a run of the past whose file is in the store already, and queues it. Dates refuse nothing, and no quota
@@ -587,5 +585,5 @@ def import_run(
 def go_by_source(session: Session, actor: Actor, evaluation: Evaluation, source: str) -> None:
     """Lets boards go by a source of judgments before there are any."""
     access.require_organiser(actor, evaluation.campaign_id)
-    before, evaluation.official_source = evaluation.official_source, checked_slug(source, "official_source")
+    before, evaluation.official_source = evaluation.official_source, names.checked_slug(source, "official_source")
     record(session, actor, "make official", evaluation, source=source, before=before)
