@@ -151,6 +151,8 @@ def change_role(team: str, member: int) -> ResponseReturnValue:
 @blueprint.get("/join/<token>")
 def invitation(token: str) -> ResponseReturnValue:
     with reading() as session:
+        if joined := teams.joined_by(session, actor(), token):
+            return sent_on(f"You are in {joined.name}.", "teams.show", team=joined.slug)
         team = teams.find_invitation(session, token, now()).team
     return render_template("teams/join.html", team=team, token=token)
 

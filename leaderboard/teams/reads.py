@@ -452,7 +452,7 @@ class SystemYears:
 
 @frozen
 class SystemPage(SystemFacts):
-    """others: the team's other systems on the same boards, as (slug, name); runs: for its team only.
+    """others: the team's other systems that this reader may know of, as (slug, name); runs: for its team only.
 
     may_remove: whether the reader may remove it, which no run was ever sent for
     """
@@ -489,6 +489,8 @@ def _system_page(session: Session, actor: Actor, record: System, now: datetime) 
         points = (replace(point, entry=entries[point.entry.submission_id]) for point in line.points)
         years.append(SystemYears(page, replace(line, points=tuple(points))))
     others = {line.system.slug: line.name for _, line in lines if line.system and line.team_slug == team.slug}
+    if own:
+        others |= dict(session.execute(sa.select(System.slug, System.name).where(System.team_id == team.id)).all())
     others.pop(record.slug, None)
     return snapshot(
         SystemPage,

@@ -251,6 +251,12 @@ def find_invitation(session: Session, token: str, now: datetime) -> Invitation:
     return invitation
 
 
+def joined_by(session: Session, actor: Actor, token: str) -> Team | None:
+    """The team that the actor is in and this link, used or not, invites to."""
+    team = session.scalar(sa.select(Team).join(Invitation).where(Invitation.token_hash == token_hash(token)))
+    return team if team is not None and actor.is_in(team.id) else None
+
+
 def accept_invitation(session: Session, actor: Actor, token: str, now: datetime) -> Team:
     """Joins the team that a link invites to, and uses the link up."""
     if actor.user_id is None:
