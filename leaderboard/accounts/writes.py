@@ -495,6 +495,8 @@ def set_address(session: Session, actor: Actor, user: User, email: str) -> None:
     """An address that somebody at the console knows to be the account's: it needs no confirmation."""
     require(actor.all_powerful, "Only an admin gives an account an address that is not confirmed by a link.")
     address, _ = checked_email(email)
+    if user.email == address and user.unconfirmed_email is None:
+        return
     _take(session, user, address)
     record(session, actor, "set address", user)
 

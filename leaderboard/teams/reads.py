@@ -117,7 +117,8 @@ def find_system(session: Session, team_slug: str, slug: str) -> System:
 def known_system(session: Session, team_slug: str, slug: str) -> System | None:
     """The system that has, or had, this address, or the one that it became one with."""
     of_team = sa.select(System).join(System.team).options(sa.orm.contains_eager(System.team))
-    system, team = None, known_team(session, team_slug)
+    system = session.scalar(of_team.where(Team.slug == team_slug, System.slug == slug))
+    team = None if system else known_team(session, team_slug)  # as a rule one statement finds it
     while system is None and team is not None:
         former = FormerAddress.team_slug == team.slug, FormerAddress.system_slug == slug
         has = (System.team_id == team.id) & (System.slug == slug)

@@ -125,7 +125,13 @@ def test_errors_at_the_addresses_of_files_are_not_pages(client: Client) -> None:
     assert (answer.status_code, answer.mimetype) == (400, "text/plain")
     assert "zzz" in answer.text
     assert "<" not in answer.text
-    assert client("").get("/campaigns/news/none.json").mimetype == "text/plain"
+    answer = client("").get("/campaigns/news/none.json")
+    assert (answer.status_code, answer.mimetype) == (404, "application/json")
+    assert answer.json == {
+        "status": 404,
+        "error": "There is nothing here",
+        "message": "The address may be mistyped, or what is there is not open to you.",
+    }
 
 
 def test_a_board_tells_organisers_alone_when_the_record_was_last_found_in_order(client: Client, field: Field) -> None:

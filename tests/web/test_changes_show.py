@@ -43,7 +43,7 @@ READING = {
     "worker.live_sets", "worker.of_its_event", "campaigns.locked_evaluations",
     "worker.of_older_version", "worker.ready_sets",     "evaluations.agreements_of",
     "submissions.admit", "submissions.locked_run",
-    "teams.free_system_slug", "teams.find_invitation",
+    "teams.free_system_slug", "teams.find_invitation", "teams.joined_by",
     "worker.next_turns",
 }  # fmt: skip
 # What others use: the generation is raised with what they change.

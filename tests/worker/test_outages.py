@@ -297,8 +297,10 @@ def test_a_store_that_is_full_when_ranked_lists_are_kept_has_the_job_wait_and_he
 
 
 @pytest.mark.parametrize("engine_name", ["sqlite"])  # it asks for nothing
-def test_what_the_system_refuses_is_no_fault_of_a_job(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    for number in (errno.ENOSPC, errno.EACCES):
+def test_what_the_system_refuses_for_a_while_is_no_fault_of_a_job(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in (errno.ENOSPC, errno.EIO, errno.EROFS, errno.EMFILE, errno.ENFILE, errno.EDQUOT):
         monkeypatch.setattr(RunScorer, "score", Mock(side_effect=OSError(number, "refused")))
         assert isinstance(RunScorer(world.database, world.store, Limits()).answer(Job(1, 1), 0), Postponed)
 

@@ -462,16 +462,15 @@ def _rounded(asked: AskedBoard, statistics: ranking.BoardStatistics, listing: Li
     of a system's runs that stands would say that it is better.
     """
     disclosure, whole, places = asked.disclosure, listing.whole, listing.places
-    over = max(whole.counts, default=0)
-    said = replace(statistics, above_baselines=frozenset(), rank_resamples=None, rank_queries=over, told=None)
+    nothing = replace(statistics, ranks={}, above_baselines=frozenset(), rank_resamples=None, told=None)
     if not whole.has_intervals or disclosure.evaluation.campaign.run_choice is RunChoice.BEST:
-        return replace(said, ranks={})
+        return replace(nothing, rank_resamples=0, rank_queries=0, needed_queries=None)
     shared, ranks = Counter(places.values()), {}
     for entry in listing.entries:
         if entry.scoring_id in statistics.ranks:
             (low, high), rank = statistics.ranks[entry.scoring_id], places[entry.scoring_id]
             ranks[entry.scoring_id] = min(low, rank), max(high, rank + shared[rank] - 1)
-    return replace(said, ranks=ranks)
+    return replace(nothing, ranks=ranks, rank_queries=max(whole.counts, default=0))
 
 
 def _positions_by_tag(session: Session, disclosure: table.Disclosure) -> dict[str, list[int]]:

@@ -178,6 +178,8 @@ def select_refusal(session: Session, actor: Actor, run: Submission, now: datetim
     holders = holders_against(session, run)
     if refused := _choice_refusal(actor, evaluation, run, holders, now):
         return refused
+    if evaluation.campaign.run_choice is RunChoice.PRIMARY and _stays_selected(session, run):
+        return "This run stands for its system already."
     system, freed = session.get_one(System, run.system_id), [holder.id for holder in holders]
     return system_refusal(session, evaluation, system, run.late, chosen=run.id, freed=freed)
 
@@ -249,9 +251,12 @@ def holders_against(session: Session, run: Submission, *, primary: bool = False)
 
 def contenders(session: Session, run: Submission) -> list[ScoredRun]:
     """The scored runs of the run's system, in time as it is or late as it is, of which one stands on the boards."""
+    return [scored for of_set in scored_runs(session, *_of_its_place(run)).values() for scored in of_set]
+
+
+def _of_its_place(run: Submission) -> tuple[sa.ColumnElement[bool], ...]:
     of_system = Submission.system_id == run.system_id, Submission.evaluation_id == run.evaluation_id
-    runs = scored_runs(session, *of_system, Submission.late == run.late)
-    return [scored for of_set in runs.values() for scored in of_set]
+    return *of_system, Submission.late == run.late
 
 
 def selected_by_order(runs: Sequence[ScoredRun]) -> ScoredRun | None:
@@ -269,6 +274,16 @@ def standing_names(session: Session, run: Submission) -> dict[str, str]:
         shown = stands is not None and not stands.off_board and session.get_one(Submission, stands.submission_id)
         names[f"The run that stands for {run.system.name}"] = shown.name if shown else "none"
     return names
+
+
+def _stays_selected(session: Session, run: Submission) -> bool:
+    """Whether the run stands for its system, and no run that was chosen since will once it is scored."""
+    stands = selected_by_order(contenders(session, run))
+    if stands is None or stands.submission_id != run.id:
+        return False
+    waiting = *_of_its_place(run), Submission.scored_at.is_(None), on_boards()
+    chosen = session.scalar(sa.select(sa.func.max(Submission.chosen_at)).where(*waiting))
+    return chosen is None or (run.chosen_at is not None and chosen <= run.chosen_at)
 
 
 def _choice_refusal(
