@@ -14,7 +14,7 @@ NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 WHOLE = re.compile(r"[+-]?[0-9]{1,18}")
 ANY_WHOLE = re.compile(r"[+-]?[0-9]+")
 DIGITS = re.compile(r"([0-9]{1,18})")
-GRADE_LIMIT = 1000  # of either sign: far above any in use, and 2 to its power is still a finite number
+GRADE_LIMIT = 1000  # of either sign: the gain 2^g − 1 is still finite, over ten million documents too
 UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB")
 
 

@@ -20,6 +20,7 @@ from leaderboard.metrics import Setting
 from leaderboard.numbers import counted
 from leaderboard.scoring import JudgedQueries, prepare
 
+BM25 = baselines.BM25()  # as it is without options
 FACTOR = options.number(0, 1e9)  # k1 and k3: far above any in use, and no sum of theirs is too large for a number
 
 DOCUMENTS = "JSON lines, TSV, TREC's SGML, or a folder of texts; may be given several times."
@@ -55,10 +56,10 @@ def baseline() -> None:
 
 @baseline.command()
 @SHARED
-@option("--k1", "How slowly counts lose weight.", FACTOR, default=1.2)
-@option("--b", "How much a document's length is.", options.number(0, 1), default=0.75)
+@option("--k1", "How slowly counts lose weight.", FACTOR, default=BM25.k1)
+@option("--b", "How much a document's length is.", options.number(0, 1), default=BM25.b)
 @option("--k3", "Weigh a term of the query by (k3 + 1) qf / (k3 + qf), not qf.", FACTOR)
-@option("--idf", "robertson is negative for a term of most documents.", ("lucene", "robertson"), default="lucene")
+@option("--idf", "robertson is negative for a term of most documents.", ("lucene", "robertson"), default=BM25.inverse)
 @click.pass_context
 def bm25(context: click.Context, /, k1: float, b: float, k3: float | None, idf: Any, **asked: Any) -> int:
     """BM25, with either idf.

@@ -15,6 +15,7 @@ from leaderboard.metrics.aggregation import MEAN, SUM, Aggregation, Columns
 from leaderboard.metrics.ranking import Ranking, Setting
 from leaderboard.metrics.reference import Reference, reference_of
 from leaderboard.metrics.segments import Bools, Floats
+from leaderboard.numbers import GRADE_LIMIT
 
 Gains = tuple[tuple[int, float], ...]
 Points = tuple[float, ...]
@@ -22,8 +23,6 @@ Value = int | float | str | Gains | Points | None
 Given = tuple[tuple[str, Value], ...]
 Kind = Literal["int", "float", "choice", "gains", "points"]
 
-# Grades lie within ±GRADE_LIMIT, so that the gain 2^g − 1 stays finite, over ten million documents too.
-GRADE_LIMIT = 1000
 # Every number that a measure takes is 0 or of a size between these two. None that means anything lies beyond them, and
 # within them no measure overflows or divides by what rounding has made of a number.
 SMALLEST, LARGEST = 1e-9, 1e9

@@ -20,6 +20,7 @@ from leaderboard.metrics.families.binary import RANK, RANK_NEEDED
 from leaderboard.metrics.families.graded import GAINS, Gained, Gains, gained, graded, read_gains, summed, with_gain
 from leaderboard.metrics.ranking import Ranking, Setting, kept
 from leaderboard.metrics.segments import Bools, Floats, running, share, total
+from leaderboard.numbers import GRADE_LIMIT
 
 PERSISTENCE = "the probability of going on to the next rank"
 
@@ -160,9 +161,7 @@ def grade_above(setting: Setting, arguments: Mapping[str, Any]) -> str | None:
 @graded(
     "ERR",
     "Expected reciprocal rank",
-    metric_measure.Parameter(
-        "gmax", "int", "the highest grade that there can be", 4, low=1, high=metric_measure.GRADE_LIMIT
-    ),
+    metric_measure.Parameter("gmax", "int", "the highest grade that there can be", 4, low=1, high=GRADE_LIMIT),
     metric_measure.Parameter("max", "choice", "data: gmax is the highest grade of the evaluation", choices=("data",)),
     cutoff=RANK,
     check=metric_measure.only_one_of("gmax", "max"),
@@ -237,10 +236,10 @@ def average_dynamic_recall(ranking: Ranking, rel: int) -> Floats:
 DEPTH = 1000  # ranks that the reader may look at; what a list lacks of them gains nothing (cwl_eval's default)
 ROWS = 256  # queries at a time: a table of 2 MB
 MIN_REL = metric_measure.Parameter(
-    "min_rel", "int", "the grade up to which nothing is gained", 0, low=0, high=metric_measure.GRADE_LIMIT - 1
+    "min_rel", "int", "the grade up to which nothing is gained", 0, low=0, high=GRADE_LIMIT - 1
 )
 FROM_THERE = "the grade from which on 1 is gained; the evaluation's highest grade unless given"
-MAX_REL = metric_measure.Parameter("max_rel", "int", FROM_THERE, low=1, high=metric_measure.GRADE_LIMIT)
+MAX_REL = metric_measure.Parameter("max_rel", "int", FROM_THERE, low=1, high=GRADE_LIMIT)
 WANTED = metric_measure.Parameter("T", "float", "the gain that the reader wants in all", 1.0, low=0.0, above=True)
 PATIENCE = metric_measure.fraction("p", 0.9, "the probability of going on where nothing is gained")
 
