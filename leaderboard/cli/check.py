@@ -60,7 +60,7 @@ def check(
         else:  # whose modules a site's client need not wait for
             from leaderboard.cli.operations import client_of
 
-            client = client_of("submission", None, None)
+            client = client_of("submission", None, token_file)
         with counting_bar(run.stat().st_size, "Sending") as bar:
             said = client.check(evaluation, run, threshold=threshold, tell=bar)
     click.echo("\n".join(said["in_words"]))

@@ -70,7 +70,7 @@ def demo(port: int, folder: Path) -> None:
     except KeyboardInterrupt:
         _go_on_stopping()
     except (errors.OtherBuild, errors.FileRejected) as error:  # of our own names, where something else has them
-        raise errors.Conflict(f"{error}\n{folder} can't be gone on with: {AFRESH}") from error
+        raise errors.Conflict(f"{getattr(error, 'reason', error)}\n{folder} can't be gone on with: {AFRESH}") from error
     click.echo("stopped")
 
 
@@ -117,7 +117,6 @@ def _run(folder: Path, listener: socket.socket) -> None:
         migrate.upgrade(database)
         migrate.require_this_build(database)
         with _site_and_worker(config, folder, listener) as look_after:
-            # The worker scores the first runs while the others are still being drawn.
             seeded = seeding.load(database, store.RunStore(config.store_url), datetime.now(UTC))
             sample = folder / seeded.sample.name
             sample.write_bytes(seeded.sample.text)

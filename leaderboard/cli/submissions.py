@@ -5,6 +5,7 @@ And what of `leaderboard submission` no endpoint makes.
 
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
@@ -147,7 +148,8 @@ def _send(client: Client, evaluation: Place, files: Sequence[Path], wait: float,
                 run = client.submit(evaluation, file, tell=bar, **fields)
         except errors.LeaderboardError as error:
             statuses.append(_say_refused(file, error))
-            if error.fields.keys() not in ({"run"}, {"confirm"}):  # it is true of the next run, too
+            too_large = getattr(error, "http_status", error.status) == HTTPStatus.REQUEST_ENTITY_TOO_LARGE
+            if not too_large and error.fields.keys() not in ({"run"}, {"confirm"}):  # it is true of the next run, too
                 if unsent := files[position + 1 :]:
                     click.echo(f"not sent either: {named([*map(str, unsent)])}", err=True)
                 break
@@ -254,7 +256,9 @@ def list_submissions(
     within = f"/evaluations/{evaluation}" if evaluation else ""
     filters["late"] = {True: "yes", False: "no", None: None}[late]
     asked = {name: str(value) for name, value in filters.items() if value}
-    client = client_of("submission", server, token_file)
+    # As other commands of the group, which act here unless the line says otherwise, whatever the environment names.
+    here = server if "server" in options.given_on_line(click.get_current_context()) else None
+    client = client_of("submission", here, token_file)
     rows = client.get(f"/organise/campaigns/{campaign}{within}/submissions", **asked)["rows"]
     options.print_table(HEAD, map(_cells, rows), "no such submission")
 

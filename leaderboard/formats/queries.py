@@ -319,6 +319,8 @@ def _checked(record: Record, limits: plain_text.Limits) -> QueryRow:
     if not number:
         raise Wrong("the topic has no number or id")
     query = identifier("query", number, limits.id_bytes)
+    if query in (".", ".."):
+        raise Wrong.value("query id", query, "can't stand in the address of a page")
     words_of, text = record.first(TEXTS)
     others = (_joined(value) for name, value in record.fields.items() if name not in ("", *IDS, *TAGS, *TOLD))
     text = text or _joined(record.fields.get("", "")) or "; ".join(filter(None, others))

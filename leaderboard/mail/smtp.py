@@ -92,6 +92,8 @@ def _told() -> Iterator[None]:
         raise Unavailable(f"the mail server refuses us: {_shown(error.smtp_error)}") from error
     except smtplib.SMTPResponseException as error:
         raise _refusal(error.smtp_code, error.smtp_error) from error
+    except smtplib.SMTPNotSupportedError as error:
+        raise BadInput(f"the mail server can't do this: {error}") from error
     except (smtplib.SMTPException, OSError) as error:
         raise Unavailable(f"the mail server does not answer: {error}") from error
 

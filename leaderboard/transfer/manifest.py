@@ -3,6 +3,7 @@
 The files of a folder or an archive go by their paths; an archive's lie in a private folder under numbers meanwhile.
 """
 
+import contextlib
 import datetime as dt
 import hashlib
 import os
@@ -335,6 +336,14 @@ class EvaluationEntry(Entry):
     document_list: TreePath = ""
     run: list[RunEntry] = []
     runs: list[ManyEntry] = []
+
+    @pydantic.field_validator("opens_at", "closes_at", "anonymous_until", mode="before", check_fields=False)
+    @classmethod
+    def _of_text(cls, value: Any) -> Any:
+        """A moment in quotes without a zone is one of UTC too; what is none is told with the other settings."""
+        with contextlib.suppress(TypeError, ValueError):
+            return _in_utc(dt.datetime.fromisoformat(value))
+        return value
 
     @pydantic.model_validator(mode="after")
     def _named(self) -> "EvaluationEntry":

@@ -294,8 +294,9 @@ class _Drawn:
         """Whether its intervals are drawn, and it lies above all others."""
         return self.colour not in (MUTED, REST)
 
-    def rows(self, column: Column, aside: float) -> Iterator[Row]:
-        """A row of data for each point, with all that its marks go by. aside: where it stands beside its period."""
+    def rows(self, column: Column, number: int, aside: float) -> Iterator[Row]:
+        """A row of data for each point, with all that its marks go by. number: of the line in its drawing; aside: where
+        it stands beside its period."""
         for point in self.line.points:
             figure, text = point.figure, plain_figure(point.figure.mean, column.unit)
             says = f"{self.line.called}, {point.period.label}: {text}"
@@ -304,12 +305,13 @@ class _Drawn:
                 low, high = (plain_figure(end, column.unit) for end in (figure.low, figure.high))
                 says += f", interval {low} to {high}"
             yield {
+                "line": number,
                 "name": self.line.called,
                 "is_named": self.is_named,
                 "period": point.period.label,
                 "mean": figure.mean,
                 "low": figure.low if self.is_series else None,
-                "high": figure.high or figure.mean,
+                "high": figure.mean if figure.high is None else figure.high,
                 "text": text,
                 "says": says,
                 "is_best": point.best,
@@ -328,7 +330,7 @@ def _rows(column: Column, drawn: Sequence[_Drawn]) -> list[Row]:
     rows: list[Row] = []
     for own in sorted(drawn, key=lambda own: (own.is_series, own.colour == MUTED, -own.line.number)):
         aside = series.index(own) - (len(series) - 1) / 2 if own.is_series else 0.0
-        rows += own.rows(column, aside)
+        rows += own.rows(column, drawn.index(own), aside)
     return rows
 
 
@@ -367,7 +369,7 @@ def _progress(page: ProgressPage, rows: Sequence[Row], width: int) -> Spec:
 
 def _labels(rows: Sequence[Row], latest: str, axis: tuple[float, float]) -> list[Row]:
     """The names of the lines, the lowest first: at the height of the last point, or as near as the others allow."""
-    last = {row["name"]: row for row in rows if row["is_named"]}  # those of one line are in the order of the periods
+    last = {row["line"]: row for row in rows if row["is_named"]}  # those of one line are in the order of the periods
     ends = sorted(last.values(), key=itemgetter("mean"))
     heights = spread([row["mean"] for row in ends], *axis, LABEL_HEIGHT / PROGRESS_HEIGHT)
     return [
@@ -410,7 +412,7 @@ MARKS: list[Spec] = [  # lines, their intervals and points, and a ring round the
     {
         "mark": {"type": "line", "aria": True},
         "encoding": {
-            "detail": {"field": "name"},
+            "detail": {"field": "line"},
             "description": {"field": "name"},
             "strokeWidth": _by("width"),
             "strokeDash": _by("dash", "nominal"),

@@ -188,6 +188,8 @@ class PageCache:
 
     def put(self, key: Key, page: Page) -> None:
         """Keeps it, with its key: addresses and cookies are as long as who asks makes them."""
+        if _size(key, page) > self.most_bytes // 4:  # one page must not push all others out
+            return
         with self._lock:
             before = self._pages.pop(key, None)
             self._bytes += _size(key, page) - (_size(key, before) if before else 0)

@@ -193,6 +193,7 @@ RECORD_SECONDS = 2.0  # between two tries to record a result while the database 
 LOOK_SECONDS = 0.2  # between two looks at whether to stop, while a run is being scored
 SWITCH_LOOK_SECONDS = 1.0  # between two looks for sets to make current while runs wait
 SWITCH_AGAIN_SECONDS = 60.0  # between two tries to make a set current, after one that failed
+COPY_AGAIN_SECONDS = 3600.0  # between two tries to make ranked lists again, after one that failed
 GRACE_SECONDS = 5.0  # what a job may take to finish after a stop; service managers wait ten or more
 JOBS_OF_CHILD = 500  # then the scoring process is replaced: memory that a library keeps goes with it
 
@@ -216,6 +217,7 @@ class Worker:
         self._jobs = 0
         self._sweeps, self._switches = _Pause(), _Pause()
         self._failed_switches = defaultdict[int, _Pause](_Pause)  # by the set that could not be made current
+        self._failed_copies = defaultdict[tuple[int, int], _Pause](_Pause)  # by the copy that could not be made
         self._busy_mails, self._look_ahead, self._mail_server_away = _Pause(), _Pause(), _Pause()
 
     def step(self, stop: threading.Event) -> bool:
@@ -233,7 +235,7 @@ class Worker:
         with self._database.write() as session:
             claim = queue.claim(session, self.name, self._config.lease_seconds)
         if claim is None:
-            idle = self._switch_ready_sets, self._send_mails, partial(self._copy_again, child, stop), self._boards.step
+            idle = self._switch_ready_sets, self._send_mails, self._boards.step, partial(self._copy_again, child, stop)
             return any(step() for step in idle)
         log.info("submission %s: scoring, attempt %s", claim.submission_id, claim.attempt)
         reply = self._await(child, Job(claim.submission_id, claim.scoring_set_id), stop, claim)
@@ -325,6 +327,8 @@ class Worker:
             log.debug("damaged copies wait for the store: %s", error.reason)
             return False  # boards need no store, and a run that needs it says that it is away
         for submission_id, compat in damaged:
+            if not self._failed_copies[submission_id, compat].is_over():
+                continue
             with self._database.read() as session:
                 is_shown = Scoring.state == State.SCORED, ScoringSet.state == SetState.CURRENT
                 own = sa.select(Scoring.scoring_set_id).join(ScoringSet).where(*is_shown)
@@ -338,6 +342,7 @@ class Worker:
             if isinstance(reply, Copied):
                 log.info("submission %s: its ranked lists were damaged and are made again", submission_id)
             else:
+                self._failed_copies[submission_id, compat].begin(COPY_AGAIN_SECONDS)
                 log.error("submission %s: its damaged ranked lists can't be made again: %s", submission_id, reply)
             return True
         return False
