@@ -44,8 +44,8 @@ from leaderboard.judgments.models import Judgment, JudgmentRevision, KnownDocume
 from leaderboard.metrics.measure import NEEDED, Need
 from leaderboard.moments import moment_in_words
 from leaderboard.numbers import counted
-from leaderboard.submissions.models import Submission
-from leaderboard.submissions.reads.selection import with_current_scoring
+from leaderboard.submissions.models import Participation, Submission
+from leaderboard.submissions.reads.selection import ITS_TEAMS_PART, with_current_scoring
 from leaderboard.submissions.rules import SetState, State, SystemKind
 from leaderboard.teams.models import System
 from leaderboard.worker.models import Scoring, ScoringSet
@@ -472,7 +472,7 @@ class _State:
     readers   how many know of it: a place in READERS
     open      what all of them can read
     knowing   the teams with runs in it that know of it, each with whether it is let into its campaign
-    places    those of its board; none while it is closed to the reader
+    ranked_by what the order of its board depends on, beside figures
     """
 
     evaluation: Evaluation
@@ -480,8 +480,8 @@ class _State:
     takes_runs: bool
     open: frozenset[str]
     knowing: dict[int, bool]
+    ranked_by: tuple[Any, ...]
     fields: tuple[FormField, ...]
-    places: Places
 
 
 def effects(
@@ -493,10 +493,8 @@ def effects(
     """
     session.flush()
     own = sa.select(Evaluation).where(changed).order_by(Evaluation.id)
-    stored = {row.id: _state(committed, row, actor, now) for row in committed.scalars(own).all()}
-    pairs = [
-        (stored[row.id], _state(session, row, actor, now)) for row in session.scalars(own).all() if row.id in stored
-    ]
+    stored = {row.id: _state(committed, row, now) for row in committed.scalars(own).all()}
+    pairs = [(stored[row.id], _state(session, row, now)) for row in session.scalars(own).all() if row.id in stored]
     lines = []
     scored_before, scored_again = _scored_again(committed, changed), _scored_again(session, changed)
     if runs := [scored_again[made] for made in scored_again.keys() - scored_before.keys()]:
@@ -511,7 +509,12 @@ def effects(
         lines.append(f"{counted(len(let_in), 'team')} with runs let in.")
     for before, after in pairs:
         lines += _opened(session, before, after)
-        lines += _moved(before, after)
+        if before.ranked_by != after.ranked_by:
+            was, are = (
+                _places(own, each.evaluation, actor, now) for own, each in ((committed, before), (session, after))
+            )
+            other_source = before.evaluation.official_source != after.evaluation.official_source
+            lines += _moved(after.evaluation.title, was, are, always=other_source)
         if before.fields != after.fields:
             lines += _answers_shown(committed, before, after)
     return tuple(lines)
@@ -539,19 +542,31 @@ def revealed_in_words(opened: Collection[str]) -> str:
     return "; ".join(words for name, words in IN_WORDS.items() if name in opened)
 
 
-def _state(session: Session, evaluation: Evaluation, actor: Actor, now: datetime) -> _State:
+def _state(session: Session, evaluation: Evaluation, now: datetime) -> _State:
     campaign = evaluation.campaign
     known_to = Visibility.DRAFT if evaluation.draft else campaign.visibility
     let_in = {*session.scalars(sa.select(CampaignTeam.team_id).where(CampaignTeam.campaign_id == campaign.id))}
     entered = set(session.scalars(sa.select(Submission.team_id).where(Submission.evaluation_id == evaluation.id)))
+    current = standing_set(session, evaluation.id, evaluation.official_source)
+    own = Submission.evaluation_id == evaluation.id
+    baselines = sa.select(System.id).where(System.kind == SystemKind.BASELINE, Submission.system_id == System.id, own)
+    chosen = sa.select(
+        Submission.id, Submission.chosen_at, Submission.withdrawn_at, Submission.ruling, Submission.holds_place,
+        Participation.primary_submission_id,
+    ).outerjoin(Participation, ITS_TEAMS_PART).where(own)  # fmt: skip
     return _State(
         evaluation=evaluation,
         readers=READERS.index(known_to),
         takes_runs=phase_of(evaluation, now) in TAKES_RUNS,
         open=open_to_all(evaluation, now),
         knowing={team: team in let_in for team in entered if is_known(known_to, let_in=team in let_in)},
+        ranked_by=(
+            current and (current.id, current.primary_measure),
+            campaign.run_choice,
+            {*session.scalars(baselines)},
+            {*session.execute(chosen)},
+        ),
         fields=form_fields(evaluation),
-        places=_places(session, evaluation, actor, now),
     )
 
 
@@ -586,18 +601,15 @@ def _places(session: Session, evaluation: Evaluation, actor: Actor, now: datetim
     return {(run.system_id, run.late): (run.submission_id, rank.get(run.scoring_id)) for run in entries}
 
 
-def _moved(before: _State, after: _State) -> Iterator[str]:
-    """How many systems stand otherwise; another source has other figures too, and is told in any case."""
-    both, none = before.places.keys() | after.places.keys(), (0, None)
+def _moved(title: str, before: Places, after: Places, *, always: bool) -> Iterator[str]:
+    """How many systems stand otherwise. always: by another source, which has other figures too."""
+    both, none = before.keys() | after.keys(), (0, None)
     other_runs, moved = (
-        {key[0] for key in both if before.places.get(key, none)[part] != after.places.get(key, none)[part]}
-        for part in (0, 1)
+        {key[0] for key in both if before.get(key, none)[part] != after.get(key, none)[part]} for part in (0, 1)
     )
-    other_source = before.evaluation.official_source != after.evaluation.official_source
-    if other_runs or moved or (both and other_source):
+    if other_runs or moved or (both and always):
         systems = counted(len({system for system, _ in both}), "system")
-        words = f"{len(moved):,} of {systems} change rank; another run is shown for {len(other_runs):,}"
-        yield f"{after.evaluation.title}: {words}."
+        yield f"{title}: {len(moved):,} of {systems} change rank; another run is shown for {len(other_runs):,}."
 
 
 def _answers_shown(committed: Session, before: _State, after: _State) -> Iterator[str]:

@@ -91,7 +91,8 @@ def refusal(evaluation: Dates, begun_at: datetime, received_at: datetime) -> str
     if evaluation.closes_at is None or evaluation.late_allowed or not is_late(evaluation, begun_at, received_at):
         return None
     closed = f"{evaluation.title} closed on {moments.moment_in_words(evaluation.closes_at)}"
-    return f"{closed}, and {evaluation.grace_seconds} s later for files on their way; it takes no late runs."
+    grace = f", and {evaluation.grace_seconds} s later for files on their way" if evaluation.grace_seconds else ""
+    return f"{closed}{grace}; it takes no late runs."
 
 
 def teams_may_change(evaluation: Dates, now: datetime) -> bool:

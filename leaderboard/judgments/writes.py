@@ -119,9 +119,10 @@ def exclude_queries(
     if not because:
         raise InvalidFields({"because": ["say why: readers see it beside the query"]})
     changed = [query for query in named if query.excluded_because != because]
+    counts_no_more = any(not query.excluded_at for query in changed)
     for query in changed:
         query.excluded_because, query.excluded_at = because, query.excluded_at or present()
-    if changed:
+    if counts_no_more:
         make_set(session, actor, evaluation)
     for query in changed:
         record(session, actor, "exclude", query, because=because)

@@ -99,7 +99,7 @@ def submit_run(campaign: str, evaluation: str) -> SubmissionStatus:
     try:
         return read(reads.status, _taken(evaluation_id, key))
     except (Conflict, InvalidFields):
-        if (earlier := _sent(key)) is not None:  # two tries came at the same moment
+        if (earlier := _sent(key)) and earlier.evaluation.id == evaluation_id:  # two tries came at the same moment
             return answered(earlier)
         raise
 
@@ -235,10 +235,9 @@ def _require_same(earlier: int, evaluation_id: int) -> None:
     """
 
     def compare(posted: uploads.Posted, upload: Received, _: Path) -> None:
-        wrong = Gathered()
         with reading() as session:
-            sent, run = _sent_run(session, evaluation_id, posted, upload, wrong), session.get_one(Submission, earlier)
-            wrong.raise_any()
+            run = session.get_one(Submission, earlier)
+            sent = _sent_run(session, evaluation_id, posted, upload, Gathered())
             own = (upload.sha256, evaluation_id, sent.team_id, sent.details.get("threshold"))
             is_same = own == (run.sha256, run.evaluation_id, run.team_id, run.threshold)
             if not is_same or (isinstance(sent.system, int) and sent.system != run.system_id):

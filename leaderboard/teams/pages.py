@@ -132,7 +132,7 @@ def remove_member(team: str, member: int | None = None) -> ResponseReturnValue:
         if user_id not in names:
             raise NotFound
         return render_template("teams/remove.html" if member else "teams/leave.html", page=page, name=names[user_id])
-    confirmed = inputs.Leaving(confirm=True)  # its page says what becomes of the team
+    confirmed = inputs.Leaving(confirm=bool(request.form.get("confirm")))  # its page says what becomes of it
     if user_id == actor().user_id:
         api.leave_team(team, confirmed)
         return sent_on(f"You have left {page.name}. Its runs and systems stay.", "account.show")

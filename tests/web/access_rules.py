@@ -243,7 +243,7 @@ PAGES: dict[str, tuple[Page, ...]] = {
         Page("/teams/sekretwoods/sekretalder/edit", ASKED, dict.fromkeys(TEAM_HIDDEN, ROOM_OF_RUN), told=TOLD_SYSTEM),
     ),
     "teams.invitation": (
-        Page("/join/{token}", (200, 200, 200, 200), told=TOLD_TEAM),
+        Page("/join/{token}", (200, 200, 302, 200), told=TOLD_TEAM),  # who is in the team is led to it
         Page("/join/not-a-token", (409, 409, 409, 409)),
     ),
     "teams.find": (Page("/teams", ACCOUNTS), Page("/teams?words=sekret", ACCOUNTS)),  # this team is not listed

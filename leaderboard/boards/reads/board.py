@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import field, replace
 from datetime import datetime
+from itertools import islice
 
 import numpy as np
 from sqlalchemy.orm import Session
@@ -23,6 +24,9 @@ from leaderboard.submissions.reads.run_arrays import Wanted, load_figures, load_
 from leaderboard.submissions.reads.selection import on_boards
 from leaderboard.submissions.reads.status import BoardAnswers, board_answers
 from leaderboard.submissions.rules import RunChoice, StoredChoice, places_of
+
+APART = 20  # baselines: as many stand above the rows of every page of every run, more of them among these
+OWN = 20  # rows of the reader's on other pages that are named
 
 
 @frozen
@@ -283,7 +287,7 @@ def _paged(
     page = page_of.get(view.run or 0, view.page) if len(listed) > table.WHOLE else None
     shown, paging = table.paged(listed, page, table.ROWS)
     others = ((run, number) for run, number in page_of.items() if run in own and number != paging.page)
-    return paging, shown, dict(others) if paging.pages > 1 else {}
+    return paging, shown, dict(islice(others, OWN)) if paging.pages > 1 else {}
 
 
 def _every_run(asked: AskedBoard) -> Listing | None:
@@ -306,11 +310,12 @@ def _every_run(asked: AskedBoard) -> Listing | None:
         has_rank = ~(runs.late | runs.baseline | np.isnan(figures[0]))
         rank[has_rank] = places_of(figures[0, has_rank], column.direction)
     order = np.lexsort((places_of(figures[0], column.direction), np.isnan(figures[0]), runs.late))  # ties by arrival
-    listed = runs.submissions[order[~runs.baseline[order]]].tolist()
+    apart = runs.baseline & (runs.baseline.sum() <= APART)
+    listed = runs.submissions[order[~apart[order]]].tolist()
     if len(listed) <= table.WHOLE:
         return None
     paging, shown, elsewhere = _paged(asked.view, listed, set(runs.submissions[runs.own].tolist()))
-    baselines = runs.submissions[order[runs.baseline[order]]].tolist()
+    baselines = runs.submissions[order[apart[order]]].tolist()
     leads = runs.submissions[np.isin(rank, np.unique(rank[rank > 0])[:2])].tolist()
     wanted_runs = {*baselines, *leads, *shown, *elsewhere}
     entries = table.load_entries(asked.session, [disclosure], [column.name], runs=wanted_runs)

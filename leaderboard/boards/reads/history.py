@@ -117,13 +117,14 @@ def board_versions(session: Session, actor: Actor, campaign_slug: str, slug: str
     scored = sa.exists().where(Scoring.scoring_set_id == ScoringSet.id, Scoring.state == State.SCORED)
     has_stood = ScoringSet.switched_at.is_not(None) & (ScoringSet.state.in_(STANDING) | scored)
     sets = [
-        row
+        (row, moment)
         for row in sets_of(session, evaluation, has_stood)
-        if effective_time(actor, evaluation, row, now) is not None
+        if (moment := effective_time(actor, evaluation, row, now)) is not None
     ]
     versions, last = list[BoardVersion](), dict[str, ScoringSet]()
-    for row in sorted(sets, key=lambda each: (each.switched_at, each.id)):
+    for row, moment in sorted(sets, key=lambda each: (each[0].switched_at, each[0].id)):
         version = board_version(evaluation, row)
+        version = replace(version, beside=version.beside and moment == now)  # else it is told as it was
         lines = ("", row.source) if row.shown else (row.source,)  # "": what boards went by
         if before := last.get(lines[0]):
             version = replace(version, changes=differences(actor, evaluation, before, row, now), before=before.id)

@@ -30,7 +30,7 @@ from leaderboard.submissions.models import Participation, Submission
 from leaderboard.submissions.reads import selection
 from leaderboard.submissions.rules import SHOWN_STATES, UNFINISHED, Designation, Ruling, State, SystemKind
 from leaderboard.teams.models import Pseudonym, System, Team
-from leaderboard.worker.models import Scoring, ScoringSet
+from leaderboard.worker.models import Score, Scoring, ScoringSet
 from leaderboard.worker.reads import current_set, note_current_set
 
 MOST_VALUES = 50  # that a filter offers
@@ -251,7 +251,7 @@ def status(session: Session, actor: Actor, submission_id: int, now: datetime) ->
         version=run.version if named else "",
         submitter=run.submitter.name if run.submitter else "",
         importer=run.importer.name if run.importer else "",
-        awaits=_awaits(session, scoring, state, results_open),
+        awaits=_awaits(session, scoring, state, results_open, subset_seen(actor, evaluation, now)),
         waiting=scoring is None,
         ahead=_ahead(session, scoring),
         attempt=scoring.attempt if scoring else 0,
@@ -378,14 +378,27 @@ def _could_stand(session: Session, run: Submission) -> bool:
     return standing is not None and standing.submission_id != run.id and (standing.off_board or not standing.is_primary)
 
 
-def _awaits(session: Session, scoring: Scoring | None, state: str, results_open: bool) -> str:
+def _awaits(session: Session, scoring: Scoring | None, state: str, results_open: bool, subset: Subset) -> str:
     if state in UNFINISHED:
         return "scores"
     if scoring is None or scoring.finished_at is None or state != State.SCORED or not results_open:
         return ""
-    last = sa.select(sa.func.min(Board.refreshed_at)).where(Board.scoring_set_id == scoring.scoring_set_id)
-    refreshed_at = session.scalar(last)
-    return "intervals" if refreshed_at is None or refreshed_at < scoring.finished_at else ""
+    # A figure without an interval (too few queries, equal values) has none after the worker has looked at it, either.
+    looked_at = sa.exists().where(
+        Board.scoring_set_id == scoring.scoring_set_id,
+        Board.measure == Score.measure,
+        Board.subset == Score.subset,
+        Board.refreshed_at >= scoring.finished_at,
+    )
+    lacking = sa.exists().where(
+        Score.scoring_id == scoring.id,
+        Score.subset == subset,
+        Score.measure.in_(session.get_one(ScoringSet, scoring.scoring_set_id).settings.measures),
+        Score.mean.is_not(None),
+        Score.low.is_(None),
+        ~looked_at,
+    )
+    return "intervals" if session.scalar(sa.select(lacking)) else ""
 
 
 def _ahead(session: Session, scoring: Scoring | None) -> int:

@@ -11,7 +11,7 @@ Runs of the past: brought in by organisers, with their true dates, whenever the 
 """
 
 from collections.abc import Collection, Mapping
-from dataclasses import asdict, field
+from dataclasses import asdict, field, replace
 from datetime import date, datetime
 from typing import Any, cast
 
@@ -222,7 +222,9 @@ def submit(
     received_at = sending.received_at or present()
     begun_at = sending.begun_at or received_at
     # Shared: who merges the team with another waits for this run, or this run goes to the other team with its system.
-    team = merged(session, locked(session, Team, team.id, shared=True))
+    asked, team = team.id, merged(session, locked(session, Team, team.id, shared=True))
+    if actor.is_in(asked):  # and so in the team that it became part of since the request began
+        actor = replace(actor, teams=actor.teams | {team.id})
     if isinstance(system, System):
         system = merged(session, session.get_one(System, system.id, populate_existing=True))
     # Shared: a scoring set that is being made waits for this run, or this run sees the set.
