@@ -235,10 +235,11 @@ def _require_same(earlier: int, evaluation_id: int) -> None:
     """
 
     def compare(posted: uploads.Posted, upload: Received, _: Path) -> None:
+        theta = checked(RunSettings, {"threshold": posted.fields.get("threshold", "")}).threshold
         with reading() as session:
             run = session.get_one(Submission, earlier)
             sent = _sent_run(session, evaluation_id, posted, upload, Gathered())
-            own = (upload.sha256, evaluation_id, sent.team_id, sent.details.get("threshold"))
+            own = (upload.sha256, evaluation_id, sent.team_id, theta)
             is_same = own == (run.sha256, run.evaluation_id, run.team_id, run.threshold)
             if not is_same or (isinstance(sent.system, int) and sent.system != run.system_id):
                 raise Conflict(

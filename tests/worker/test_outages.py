@@ -253,7 +253,7 @@ def test_a_damaged_copy_of_ranked_lists_is_made_again_from_the_run_by_itself(wor
 
 
 @pytest.mark.parametrize("engine_name", ["sqlite"])  # a copy is a file's matter
-def test_a_list_that_can_not_be_made_again_is_tried_again_when_somebody_looks(world: World) -> None:
+def test_a_list_that_can_not_be_made_again_is_not_tried_again_for_everybody_who_looks(world: World) -> None:
     run = world.submit(run_text(1))
     world.drain()
     (copy,) = [path for path in (Path(world.store.url) / "ranked").rglob("*") if path.is_file()]
@@ -266,9 +266,12 @@ def test_a_list_that_can_not_be_made_again_is_tried_again_when_somebody_looks(wo
     world.drain()
     assert world.store.damaged_copies() == []
     original.write_bytes(sound)
-    with pytest.raises(Damaged):
-        read_all(world, run)
-    world.drain()
+    for _ in range(2):
+        with pytest.raises(Damaged):
+            read_all(world, run)
+        world.drain()
+    with contextlib.closing(Worker(world.database, world.store, world.config)) as another:  # which tries at once
+        assert another.step(threading.Event())
     read_all(world, run)
 
 
