@@ -1,5 +1,7 @@
 """What the page of two compared runs says, and what its files and the API give."""
 
+import re
+
 import numpy as np
 import pytest
 from flask import Flask
@@ -37,6 +39,9 @@ def test_the_sentences_say_how_far_apart_two_runs_are_and_of_what_that_is(app: F
     ) in page
     assert "includes 0: by these queries the two can't be told apart." in seen(app, f"{ADDRESS}?a={again}&b={other}")
     assert "Compare two runs" in seen(app, ADDRESS)
+    links = re.findall(rf'href="({ADDRESS}[^"]*)"', app.test_client().get(f"{ADDRESS}?a={better}&b={other}").text)
+    assert f"{ADDRESS}.csv?a={better}&amp;b={other}" in links
+    assert all(f"a={better}&amp;b={other}" in link for link in links)  # of other measures and orders as well
     rows = table_of(app.test_client().get(f"{ADDRESS}.csv?a={better}&b={other}"))
     assert [(row["query"], float(row["a"]), float(row["b"])) for row in rows] == [
         (f"q{n + 1}", values[0][n], values[1][n]) for n in range(QUERIES)
