@@ -66,11 +66,8 @@ def put_wanted(
 def resets_to(session: Session, email: str) -> list[int]:
     """The mails for a new password that were asked for with this address, however it was written."""
     asked = sa.select(Mail.id, Mail.address).where(Mail.kind == MailKind.RESET).order_by(Mail.id)
-    return [
-        mail_id
-        for mail_id, address in session.execute(asked)
-        if names.email_key(address or "") == names.email_key(email)
-    ]
+    key = names.email_key(email)
+    return [mail_id for mail_id, address in session.execute(asked) if names.email_key(address or "") == key]
 
 
 def void_resets(session: Session, user: User) -> None:

@@ -360,7 +360,7 @@ def send(campaign: str, evaluation: str) -> ResponseReturnValue:
     intake = Intake(page.evaluation.id, team_of)
     try:
         posted = receive_run(hold)
-    except BaseException:
+    except BaseException:  # a sender who goes away in the middle, too
         intake.give_up()
         raise
     return _take_in(page, posted, intake)

@@ -326,12 +326,10 @@ class _Drawn:
 
 def _rows(column: Column, drawn: Sequence[_Drawn]) -> list[Row]:
     """The data of all lines, the lowest first: intervals stand beside each other, in the order of their lines."""
-    series = [own for own in drawn if own.is_series]
-    rows: list[Row] = []
-    for own in sorted(drawn, key=lambda own: (own.is_series, own.colour == MUTED, -own.line.number)):
-        aside = series.index(own) - (len(series) - 1) / 2 if own.is_series else 0.0
-        rows += own.rows(column, drawn.index(own), aside)
-    return rows
+    series = [number for number, own in enumerate(drawn) if own.is_series]
+    asides = {number: place - (len(series) - 1) / 2 for place, number in enumerate(series)}
+    upwards = sorted(enumerate(drawn), key=lambda pair: (pair[1].is_series, pair[1].colour == MUTED, -pair[0]))
+    return [row for number, own in upwards for row in own.rows(column, number, asides.get(number, 0.0))]
 
 
 def _progress(page: ProgressPage, rows: Sequence[Row], width: int) -> Spec:

@@ -118,7 +118,7 @@ class BoardPage:
     text     if not empty, rows are listed whose system, team or run has it in its name
     rows     all of them; `listed` are those that pass the reader's filters, `shown` those of this page. Of a board of
              every run that comes in pages, those only that the page tells of (`every_run`); `whole` counts all
-    baselines  they stand above the rows of every page
+    baselines  those that stand above the rows of every page; of every run none where there are more than APART
     own_elsewhere  rows of the reader's teams that stand on another page, each with that page's number
     answers  to the organisers' form fields: which are columns, and what the reader filters by
     statistics  of exactly the runs shown; None until the worker has computed them, and for a tag
@@ -209,7 +209,7 @@ class Listing:
 
     entries  in the order of the board: all; of every run in pages those of the page, those that lead, the reader's own
              and baselines
-    baselines  they stand above the rows of every page
+    baselines  those that stand above the rows of every page; of every run none where there are more than APART
     listed   those others that pass the reader's filters; shown: those of the page
     places   scoring -> rank, of all that have one
     own_elsewhere  the reader's own on other pages, each with that page's number

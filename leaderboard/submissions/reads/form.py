@@ -100,7 +100,7 @@ class Checking:
     rules_in_words: tuple[str, ...]
 
 
-# Rules that are made ready, the last ones: a list of documents takes a second to read, and may take 100 MB.
+READY = 3  # evaluations whose rules are kept ready: a list of documents takes a second to read, and may take 100 MB
 _READY: dict[tuple[int, FileRules, tuple[str, ...]], RunRules] = {}
 _LOCK = threading.Lock()
 
@@ -112,7 +112,8 @@ def _ready_rules(session: Session, evaluation: Evaluation, queries: tuple[str, .
     key = evaluation.id, rules, queries
     with _LOCK:
         if key not in _READY:
-            _READY.clear()
+            if len(_READY) == READY:
+                del _READY[next(iter(_READY))]
             _READY[key] = RunRules(rules, queries, reads.collection_list(session, evaluation.id))
         return _READY[key]
 
