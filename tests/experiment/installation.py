@@ -85,6 +85,7 @@ class Person:
     client: FlaskClient
     installation: "Installation"
     _token: str = ""
+    _session: str = ""
 
     def get(self, address: str) -> Answer:
         """A page by its browser; what programs are answered, by a program with its token."""
@@ -105,6 +106,16 @@ class Person:
             return Answer.of(self.client.post(address, data=data, content_type="multipart/form-data"))
         return Answer.of(self.client.post(address, data=data))
 
+    def post_settled(self, address: str) -> Answer:
+        """Sends a form from the session as it was when it settled: without a message, or a place where a log-in leads,
+        that something asked since left there."""
+        self.client.set_cookie(self._cookie, self._session)
+        return self.post(address)
+
+    @property
+    def _cookie(self) -> str:
+        return str(self.installation.app.config["SESSION_COOKIE_NAME"])
+
     def _bearer(self) -> dict[str, str]:
         token = self.installation.api_tokens.get(self.name)
         return {"Authorization": f"Bearer {token}"} if token else {}
@@ -116,6 +127,8 @@ class Person:
         """
         self.installation.begin(f"{self.name} settles")
         self._token = hidden(self.client.get("/login").text)
+        cookie = self.client.get_cookie(self._cookie)
+        self._session = cookie.value if cookie else ""
         return self
 
 

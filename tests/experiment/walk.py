@@ -201,7 +201,7 @@ def walk(installation: Installation, moment: str, people: Iterable[str], *, aske
             if address in kept:
                 assert person.get(address) == answer, f"{moment}: {who} {address}: kept, it is another page"
         for address in filter(partial(asked.share.has, who), forms if name in POSTING else ()):
-            installation.walked[moment, who, "POST", address] = person.settle().post(address)
+            installation.walked[moment, who, "POST", address] = person.post_settled(address)
 
 
 def compared(one: Installation, other: Installation, share: Share) -> list[Difference]:
