@@ -112,7 +112,8 @@ def test_what_is_asked_goes_with_the_run_and_what_is_most_likely_a_slip_with_a_y
     asker = ("--system", "asker", "--answer", "model=dense", "--label", "again")
     again = remote.submit(run, more=asker, place=place)
     assert again.status == 2
-    assert f"{run}: not submitted, because this is most likely a slip:\n  Your team has submitted" in again.err
+    assert f"{run}: Your team has submitted" in again.err
+    assert f"{run}: not submitted, most likely a slip; if it is meant so, give --confirm\n" in again.err
     assert remote.submit(run, more=(*asker, "--confirm"), place=place).status == 0
     count = remote.count()
     assert remote.submit(run, more=asker, place=place).status == 0  # what was sent with a yes is not sent again

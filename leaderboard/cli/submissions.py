@@ -147,7 +147,8 @@ def _send(client: Client, evaluation: Place, files: Sequence[Path], wait: float,
             with counting_bar(file.stat().st_size, "Sending") as bar:
                 run = client.submit(evaluation, file, tell=bar, **fields)
         except errors.LeaderboardError as error:
-            statuses.append(_say_refused(file, error))
+            click.echo("\n".join(f"{file}: {line}" for line in _refusal(error)), err=True)
+            statuses.append(NOT_SCORED if "run" in error.fields else NOT_TAKEN)
             too_large = getattr(error, "http_status", error.status) == HTTPStatus.REQUEST_ENTITY_TOO_LARGE
             if not too_large and error.fields.keys() not in ({"run"}, {"confirm"}):  # it is true of the next run, too
                 if unsent := files[position + 1 :]:
@@ -161,22 +162,20 @@ def _send(client: Client, evaluation: Place, files: Sequence[Path], wait: float,
     return max([*statuses, *_outcomes(client, sent, wait)])
 
 
-def _say_refused(file: Path, error: errors.LeaderboardError) -> int:
-    """Says on stderr why a run is not taken; the exit status that this makes."""
+def _refusal(error: errors.LeaderboardError) -> list[str]:
+    """Why a run is not taken, line by line."""
     if error.fields.keys() == {"confirm"}:
-        lines = [f"{file}: not submitted, because this is most likely a slip:"]
-        lines += [f"  {warning}" for warning in [*error.fields["confirm"], "If it is meant so, give --confirm."]]
+        lines = [*error.fields["confirm"], "not submitted, most likely a slip; if it is meant so, give --confirm"]
     elif error.fields.keys() == {"run"}:
-        lines = [*(f"{file}: {problem}" for problem in error.fields["run"]), f"{file}: not submitted"]
+        lines = [*error.fields["run"], "not submitted"]
     else:
-        lines = [f"{file}: not taken: {error.message}"]
+        lines = [f"not taken: {error.message}"]
     if any(name.startswith(("answer-", "agreement-")) for name in error.fields):
         lines.append(
             "what is asked goes with --answer KEY=VALUE (answer-KEY) and --agree KEY=VERSION (agreement-KEY), once you "
             f"have read that version: {WHERE_READ}"
         )
-    click.echo("\n".join(lines), err=True)
-    return NOT_SCORED if "run" in error.fields else NOT_TAKEN
+    return lines
 
 
 def _outcomes(client: Client, sent: Sequence[tuple[Path, int]], wait: float) -> Iterator[int]:

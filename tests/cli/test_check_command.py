@@ -107,8 +107,8 @@ def test_submit_checks_each_run_as_the_form_does_and_asks_for_the_same_yes(
     team = ["--team", "northern-lights", "--new-system", "Owl", "--wait", "0"]
     assert cli.run(["submit", place, str(run_file), str(judgments), str(decided), *team]) == 2
     out, said = capsys.readouterr()
-    assert "a.run: not submitted, because this is most likely a slip:\n  AQWV is shown here" in said
-    assert "  If it is meant so, give --confirm.\n" in said
+    assert f"{run_file}: AQWV is shown here" in said
+    assert f"{run_file}: not submitted, most likely a slip; if it is meant so, give --confirm\n" in said
     assert "judgments: 2 of 2 lines: the decision is neither Y nor N; it looks like judgments" in said
     assert out.startswith(f"{decided}: submission 1, SHA-256 ")
     assert cli.run(["submit", place, str(judgments), *team, "--confirm"]) == 1
