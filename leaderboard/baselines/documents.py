@@ -13,7 +13,7 @@ from leaderboard.formats import ByteSource, Limits, open_plain
 from leaderboard.formats.plain_text import MIB, CappedReader, rejection, shown
 from leaderboard.formats.problems import Problems, Wrong, not_utf8, numbered_lines
 from leaderboard.formats.records import json_object
-from leaderboard.formats.tables import identifier
+from leaderboard.formats.values import identifier
 
 # A collection is its searcher's own: nothing bounds it but the size of a single document.
 LIMITS = Limits(expanded_bytes=1 << 60, expanded_times=1 << 30, lines=1 << 60, line_bytes=64 * MIB)

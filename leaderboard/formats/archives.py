@@ -16,7 +16,8 @@ from leaderboard.errors import FileRejected
 from leaderboard.formats import plain_text
 from leaderboard.formats.columns import read_piece
 from leaderboard.formats.problems import WHOLE, Part, Problems, Wrong, unknown_query
-from leaderboard.formats.tables import Schema, Table, checked_table, identifier, schema_of_width
+from leaderboard.formats.tables import Schema, Table, checked_table, schema_of_width
+from leaderboard.formats.values import identifier
 from leaderboard.frozen import frozen
 from leaderboard.numbers import is_number, size
 

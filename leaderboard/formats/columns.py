@@ -22,11 +22,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from leaderboard.formats import tables
+from leaderboard.formats import tables, values
 from leaderboard.formats.ids import WORD, Codes, Keys, Places, cut_out, words_of
 from leaderboard.formats.plain_text import COMMENT, NEWLINE, CappedReader, Limits, Piece, cut, side_by_side
 from leaderboard.formats.problems import WHOLE, Part, Problems, Wrong, not_utf8, wrong_width
 from leaderboard.frozen import frozen
+from leaderboard.numbers import GRADE_LIMIT
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -272,7 +273,7 @@ def _read_fast(piece: Piece, schema: tables.Schema, limits: Limits, part: Part) 
     fields = find_fields(codes, width, [index for index, _ in schema.read])
     if (codes.take(fields[0][0]) == COMMENT).any():
         raise ValueError("a comment")
-    if codes.max() >= DELETE and tables.ODD_IN_ID.search(piece.text.decode()):
+    if codes.max() >= DELETE and values.ODD_IN_ID.search(piece.text.decode()):
         raise ValueError("a character that no id may have")
     columns = {
         column.name: FAST[column.kind](piece.padded, start, length, limits)
@@ -293,13 +294,13 @@ def _ids(codes: Codes, start: Places, length: Places, limits: Limits) -> NDArray
 def _scores(codes: Codes, start: Places, length: Places, _limits: Limits) -> NDArray[Any]:
     score, sound = floats(codes, start, length)
     for row in np.flatnonzero(~sound).tolist():
-        score[row] = tables.read_score(codes[start[row] : start[row] + length[row]].tobytes().decode())
+        score[row] = values.read_score(codes[start[row] : start[row] + length[row]].tobytes().decode())
     return score
 
 
 def _grades(codes: Codes, start: Places, length: Places, _limits: Limits) -> NDArray[Any]:
     grade, sure = integers(codes, start, length)
-    if not sure.all() or np.abs(grade).max() > tables.GRADE_LIMIT:
+    if not sure.all() or np.abs(grade).max() > GRADE_LIMIT:
         raise ValueError("no grade")
     return grade
 
@@ -315,7 +316,7 @@ def _tags(codes: Codes, start: Places, length: Places, limits: Limits) -> NDArra
     return cut_out(codes, start, np.minimum(length, limits.id_bytes + 1))
 
 
-FAST: Mapping[tables.Kind | None, Callable[[Codes, Places, Places, Limits], NDArray[Any]]] = {
+FAST: Mapping[values.Kind | None, Callable[[Codes, Places, Places, Limits], NDArray[Any]]] = {
     "id": _ids,
     "score": _scores,
     "grade": _grades,
@@ -336,5 +337,5 @@ def _fields(text: bytes, schema: tables.Schema) -> list[str]:
     if CONTROL.search(text):
         for column, field in zip(schema.columns, fields, strict=False):
             if column.kind in (None, "tag") and CONTROL.search(field):
-                raise tables.control_character(column.name, field.decode())
+                raise values.control_character(column.name, field.decode())
     return [fields[index].decode() for index, _ in schema.read]

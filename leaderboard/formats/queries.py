@@ -15,7 +15,8 @@ from xml.parsers import expat
 from leaderboard.formats import plain_text
 from leaderboard.formats.problems import HEAD_BYTES, Problems, Wrong, guess_content, numbered_lines, wrong_width
 from leaderboard.formats.records import json_object
-from leaderboard.formats.tables import control_character, identifier, our_name
+from leaderboard.formats.tables import our_name
+from leaderboard.formats.values import control_character, identifier
 from leaderboard.frozen import frozen
 
 TOPICS = ("topic", "top", "query")  # elements that are one topic each

@@ -49,7 +49,6 @@ READERS: Mapping[FileFormat, Reader] = {
 # Which formats a kind of file may have, and which columns in each.
 Schemas = Mapping[FileFormat, Sequence[Schema]]
 
-COMMENT = b"#"
 MOST_NAMED = 3  # tags
 KEPT_BYTES = 16 * plain_text.MIB  # the largest of a piece's columns has 2
 MOSTLY_GROUPED = 4  # lines per change of query from which a look-up for each change is the faster way
@@ -272,7 +271,7 @@ def read_rows(
     rows = Rows(problems, tags)
     with plain_text.open_plain(source, problems.limits, problems.name) as text:
         head = text.peek(HEAD_BYTES)
-        if head.startswith(COMMENT):
+        if head[:1] == bytes([plain_text.COMMENT]):
             rows.said = header_metadata(text.peek(HEADER_BYTES))
         if "archive" not in schemas and is_archive(head):
             raise problems.rejection("is an archive; give the file itself, plain or gzipped")

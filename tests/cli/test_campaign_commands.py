@@ -12,8 +12,8 @@ import sqlalchemy as sa
 
 from leaderboard.cli import leaderboard, run
 from leaderboard.db import Database
-from leaderboard.formats.tables import GRADE_LIMIT
 from leaderboard.judgments.models import Query
+from leaderboard.numbers import GRADE_LIMIT
 from leaderboard.submissions.models import Submission
 from tests.cli.conftest import Command, Working
 from tests.support.databases import Filling

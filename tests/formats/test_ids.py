@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leaderboard.formats.ids import PADDING, WORD, Ids, as_texts, cut_out, keys, rising_words
-from leaderboard.formats.tables import ODD_IN_ID
+from leaderboard.formats.values import ODD_IN_ID
 
 ids = st.text(st.characters(min_codepoint=33, exclude_categories=["Cs"]), min_size=1, max_size=30)
 

@@ -62,7 +62,9 @@ def _quotas(
     today, quotas = submission_rules.day_of(now), {}
 
     def counted(of: Any, column: Any, *which: sa.ColumnElement[bool]) -> dict[int, int]:
-        own = of.evaluation_id == evaluation.id, column.in_(ids if pending else ())
+        if not pending:
+            return {}
+        own = of.evaluation_id == evaluation.id, column.in_(ids)
         rows = session.execute(sa.select(column, sa.func.count()).where(*own, *which).group_by(column))
         return dict(rows.all())
 
