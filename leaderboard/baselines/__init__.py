@@ -1,7 +1,8 @@
 """Reference systems: runs that the product makes itself, to hold others against. No database, no site.
 
-text       languages (words, stop words, stems), documents (files of documents, streamed)
-searching  weighting (BM25, tf-idf), index, lists (best first, in the product's order)
+languages  words, stop words, stems
+documents  files of documents, streamed
+index      weighting (BM25, tf-idf) and searching, best first, in the product's order
 runs       fusion (reciprocal ranks, CombSUM), threshold (θ from judged queries)
 """
 
@@ -9,6 +10,7 @@ from leaderboard.baselines.documents import DocumentFile, document_files, read_d
 from leaderboard.baselines.index import BM25, IndexBuilder, TfIdf, Weighting, Weights
 from leaderboard.baselines.languages import Analyser, language_of
 from leaderboard.baselines.runs import (
+    RRF_K,
     Normalisation,
     RankedList,
     Tuned,

@@ -62,11 +62,12 @@ def as_run(lists: Sequence[RankedList]) -> Run:
     )
 
 
+RRF_K = 60.0
 Normalisation = Literal["minmax", "none"]
 Worth = Callable[[Floats, Floats], Floats]
 
 
-def reciprocal_rank_fusion(runs: Sequence[Run], *, k: float = 60.0, depth: int = 1000) -> Iterator[RankedList]:
+def reciprocal_rank_fusion(runs: Sequence[Run], *, k: float = RRF_K, depth: int = 1000) -> Iterator[RankedList]:
     """Each query's documents by the sum, over the runs that list them, of 1 / (k + rank).
 
     Ranks are those of the product: score, then document id, both falling; ranks in the file don't count. A query is

@@ -18,7 +18,7 @@ from typing import Any
 
 import click
 
-from leaderboard.baselines import Normalisation, RankedList, reciprocal_rank_fusion
+from leaderboard.baselines import RRF_K, Normalisation, RankedList, reciprocal_rank_fusion
 from leaderboard.baselines import combsum as by_scores
 from leaderboard.cli import options
 from leaderboard.cli.options import aligned, counting_bar, csv_text, defined, figure, json_text, option, refuse_if
@@ -178,7 +178,7 @@ def fuse() -> None:
 
 @fuse.command()
 @SHARED
-@option("--k", "Added to every rank.", options.number(0, 1e9), default=60.0)
+@option("--k", "Added to every rank.", options.number(0, 1e9), default=RRF_K)
 def rrf(paths: tuple[Path, ...], out: Path, depth: int, tag: str | None, k: float) -> None:
     """Reciprocal-rank fusion.
 
