@@ -9,13 +9,3 @@ runs       fusion (reciprocal ranks, CombSUM), threshold (θ from judged queries
 from leaderboard.baselines.documents import DocumentFile, document_files, read_documents
 from leaderboard.baselines.index import BM25, IndexBuilder, TfIdf, Weighting, Weights
 from leaderboard.baselines.languages import Analyser, language_of
-from leaderboard.baselines.runs import (
-    RRF_K,
-    Normalisation,
-    RankedList,
-    Tuned,
-    combsum,
-    reciprocal_rank_fusion,
-    require_other_queries,
-    tune,
-)

@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from leaderboard import baselines, errors
+from leaderboard.baselines import runs
 from leaderboard.cli import label_of, options
 from leaderboard.cli.options import aligned, flag, named, option, progress_bar, refuse_if
 from leaderboard.cli.runs import OUT_HELP, TAG, in_words, require_place, watched, write_run
@@ -118,7 +119,7 @@ def _baseline(context: click.Context, weighting: baselines.Weighting, short: str
     if tuning:
         queries, judged, setting = tuning
         lists = list(_answers(weights, queries, asked.depth, "Tuning"))
-        tuned = baselines.tune(lists, judged, replace(setting, documents=weights.index.documents), asked.level)
+        tuned = runs.tune(lists, judged, replace(setting, documents=weights.index.documents), asked.level)
     theta = tuned and tuned.theta
     answers = _answers(weights, rows, asked.depth, "Answering")
     _report(asked.out, weights, write_run(asked.out, answers, asked.tag or short, theta), tuned)
@@ -187,9 +188,7 @@ def _weights(
     return baselines.Weights(builder.index(), weighting)
 
 
-def _answers(
-    weights: baselines.Weights, rows: Sequence[QueryRow], depth: int, label: str
-) -> Iterator[baselines.RankedList]:
+def _answers(weights: baselines.Weights, rows: Sequence[QueryRow], depth: int, label: str) -> Iterator[runs.RankedList]:
     return watched((weights.answer(row.id, row.text, depth) for row in rows), len(rows), label)
 
 
@@ -199,7 +198,7 @@ def _tuning(asked: SimpleNamespace, run: Sequence[QueryRow]) -> tuple[Sequence[Q
     needs = "--tune-threshold needs β: --beta B, or --cost, --value and --prior, or a campaign's"
     refuse_if(setting.beta is None, needs)
     queries = _read_queries(asked.tuning_queries)
-    baselines.require_other_queries(run, queries)
+    runs.require_other_queries(run, queries)
     file = asked.tuning_judgments
     judged = prepare(read_judgments(file, name=str(file)), [row.id for row in queries], judging=asked.judging)
     if not judged.queries:
@@ -215,7 +214,7 @@ def _what(weights: baselines.Weights) -> str:
     return f"{weights.weighting.name}{f' ({parameters})' if parameters else ''}; {weights.index.analyser.described}"
 
 
-def _report(out: Path, weights: baselines.Weights, lengths: Mapping[str, int], tuned: baselines.Tuned | None) -> None:
+def _report(out: Path, weights: baselines.Weights, lengths: Mapping[str, int], tuned: runs.Tuned | None) -> None:
     index = weights.index
     click.echo(
         f"{_what(weights)}\n"

@@ -13,8 +13,7 @@ import click
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard import config, errors, names, store
-from leaderboard.access import CONSOLE
+from leaderboard import access, config, errors, names, store
 from leaderboard.audit.writes import present
 from leaderboard.cli import options
 from leaderboard.cli.database import reading, writing
@@ -94,7 +93,7 @@ def campaign_of_baseline(evaluation: Place, team: str, name: str) -> dict[str, A
     documents are read, not after.
     """
     with reading() as session:
-        record = find_evaluation(session, CONSOLE, *evaluation.split("/"))
+        record = find_evaluation(session, access.CONSOLE, *evaluation.split("/"))
         find_baseline(session, find_team(session, team), name)
         return {
             "beta": record.campaign.beta,
@@ -116,7 +115,7 @@ def send_baseline(
     new = NewSystem(name, SystemKind.BASELINE, description)
     with writing() as session:
         owner = find_team(session, team)
-        system = (find_baseline(session, owner, name) or create_system(session, CONSOLE, owner, new)).slug
+        system = (find_baseline(session, owner, name) or create_system(session, access.CONSOLE, owner, new)).slug
     fields |= {"team": team, "system": system, "new_system": None, "confirm": True, "key": ""}
     fields["label"] = fields["label"][:LONGEST_LABEL]
     return _send(client_of("submit", None, None), evaluation, [file], wait, fields)
@@ -278,7 +277,7 @@ def fetch(number: int, file: Path) -> None:
     leaderboard submission fetch 17 run-17.gz
     """
     with reading() as session:
-        sha256 = status(session, CONSOLE, number, present()).receipt
+        sha256 = status(session, access.CONSOLE, number, present()).receipt
     if file.exists():
         raise errors.BadInput(f"{file} is there already; give another name")
     shutil.copyfile(store.RunStore(config.Config.from_environment().store_url).run_file(sha256), file)

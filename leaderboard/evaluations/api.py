@@ -15,7 +15,8 @@ from leaderboard.declared.commands import Command, Other, Table, moment
 from leaderboard.evaluations import inputs
 from leaderboard.evaluations import writes as evaluations
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.reads import OrganisedForm, Point, Urgency, organised_form, readiness
+from leaderboard.evaluations.readiness import Point, Urgency, readiness
+from leaderboard.evaluations.reads import OrganisedForm, organised_form
 from leaderboard.formats import document_list
 from leaderboard.web.context import read
 from leaderboard.web.endpoints import get, post

@@ -39,6 +39,9 @@ class Phase(StrEnum):
     CLOSED = "closed"
 
 
+TAKES_RUNS = Phase.UPCOMING, Phase.OPEN  # those that are ranked, now or later
+
+
 class Opening(StrEnum):
     """From when the public may see something of an evaluation."""
 

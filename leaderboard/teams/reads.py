@@ -19,7 +19,7 @@ from typing import TypeVar
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard import access, numbers
+from leaderboard import access, errors, numbers
 from leaderboard.access import CONSOLE, Actor, Content
 from leaderboard.accounts.models import User
 from leaderboard.boards.reads.entries import Column, Paging, disclosures, load_entries, paged
@@ -27,7 +27,6 @@ from leaderboard.boards.reads.ranking import Show, choose, load_candidates, rank
 from leaderboard.campaigns.models import Campaign, CampaignTeam
 from leaderboard.campaigns.reads import evaluations_of, evaluations_where, primary_columns
 from leaderboard.db import exists, missing, snapshot
-from leaderboard.errors import NotFound
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads import EvaluationHeading, evaluation_heading, organised_campaign, removal_refusal
 from leaderboard.frozen import frozen
@@ -473,7 +472,7 @@ def system(session: Session, actor: Actor, team_slug: str, slug: str, now: datet
     if page and (page.years or page.own):
         return page
     team = find_known_team(session, actor, team_slug, now)
-    raise NotFound(f"there is no system {slug!r} of {team.name} on a board")
+    raise errors.NotFound(f"there is no system {slug!r} of {team.name} on a board")
 
 
 def _system_page(session: Session, actor: Actor, record: System, now: datetime) -> SystemPage:
@@ -605,7 +604,7 @@ def organised_team(session: Session, actor: Actor, campaign_slug: str, team_id: 
     """One that has runs in the campaign. Raises NotFound."""
     for team in organised_teams(session, actor, campaign_slug, now, Team.id == team_id):
         return team
-    raise NotFound(f"there is no team {team_id} in this campaign")
+    raise errors.NotFound(f"there is no team {team_id} in this campaign")
 
 
 def merging(
@@ -670,7 +669,7 @@ def organised_system(
     """One that has runs in the campaign. Raises NotFound."""
     for system in organised_systems(session, actor, campaign_slug, now, System.id == system_id):
         return system
-    raise NotFound(f"there is no system {system_id} in this campaign")
+    raise errors.NotFound(f"there is no system {system_id} in this campaign")
 
 
 def organised_systems(

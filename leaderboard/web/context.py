@@ -16,10 +16,9 @@ from flask_login import current_user
 from itsdangerous import URLSafeTimedSerializer
 from sqlalchemy.orm import Session
 
-from leaderboard import access, numbers
+from leaderboard import access, db, numbers
 from leaderboard.audit.writes import present
 from leaderboard.config import Config
-from leaderboard.db import Database
 from leaderboard.store import RunStore
 
 Page = TypeVar("Page")
@@ -36,7 +35,7 @@ def modules_of(floor: str, *subjects: str) -> list[ModuleType]:
     return [import_module(".".join(file.relative_to(top.parent).with_suffix("").parts)) for file in sorted(files)]
 
 
-def equip(app: Flask, config: Config, database: Database) -> None:
+def equip(app: Flask, config: Config, database: db.Database) -> None:
     """Gives an application what its views ask for."""
     store = RunStore(config.store_url, config)
     app.extensions.update(config=config, clock=present, database=database, store=store)
@@ -47,9 +46,9 @@ def config() -> Config:
     return cast(Config, current_app.extensions["config"])
 
 
-def database() -> Database:
+def database() -> db.Database:
     """The database of the application that answers this request."""
-    return cast(Database, current_app.extensions["database"])
+    return cast(db.Database, current_app.extensions["database"])
 
 
 def store() -> RunStore:

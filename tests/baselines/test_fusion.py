@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from leaderboard.baselines import RankedList, combsum, reciprocal_rank_fusion
+from leaderboard.baselines.runs import RankedList, combsum, reciprocal_rank_fusion
 from leaderboard.errors import BadInput
 from leaderboard.formats import Run, read_run
 

@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from leaderboard.baselines import RankedList, require_other_queries, tune
+from leaderboard.baselines.runs import RankedList, require_other_queries, tune
 from leaderboard.errors import BadInput
 from leaderboard.formats import QueryRow, read_judgments
 from leaderboard.metrics import Setting

@@ -1,0 +1,230 @@
+"""What an evaluation still lacks before it can open, and before its runs can be scored and shown."""
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from leaderboard import access, db, metrics, moments
+from leaderboard.campaigns.models import CampaignTeam
+from leaderboard.campaigns.rules import Visibility
+from leaderboard.evaluations import reads, rules
+from leaderboard.evaluations.models import Evaluation
+from leaderboard.evaluations.rules import TAKES_RUNS, Opening, Phase, Split, phase_of
+from leaderboard.frozen import frozen
+from leaderboard.judgments.models import Judgment, JudgmentRevision, KnownDocument, Query, SubtopicJudgment
+from leaderboard.metrics.measure import NEEDED, Need
+from leaderboard.numbers import counted
+from leaderboard.submissions.models import Submission
+from leaderboard.submissions.rules import SystemKind
+from leaderboard.teams.models import System
+from leaderboard.worker.reads import current_set, newest_revision
+
+
+class Urgency(StrEnum):
+    """How far a point stands in the way."""
+
+    TO_DO = "to do"  # without it the evaluation can't do what it is there for
+    LOOK = "worth a look"  # it may be meant so
+    DONE = "done"
+
+
+class Mend(StrEnum):
+    """Where a point is mended."""
+
+    QUERIES = "queries"
+    JUDGMENTS = "judgments"
+    SETTINGS = "settings of the evaluation"
+    CAMPAIGN = "settings of the campaign"
+    ORGANISERS = "teams let in"
+    SYSTEMS = "systems"
+    FORM = "form and file rules"
+
+
+@frozen
+class Point:
+    about: str
+    urgency: Urgency
+    words: str
+    mend: Mend
+
+
+# Where it is mended that a measure lacks something.
+MENDS: dict[Need, Mend] = {
+    "documents": Mend.SETTINGS, "beta": Mend.CAMPAIGN, "known": Mend.JUDGMENTS, "subtopics": Mend.JUDGMENTS,
+}  # fmt: skip
+TO_DO, LOOK, DONE = Urgency
+# Of one check: what is done comes last, and counts where nothing else is said. Without a place where it is mended it is
+# mended at the check's.
+Points = Iterator[tuple[Urgency, str] | tuple[Urgency, str, Mend]]
+
+
+def readiness(session: Session, actor: access.Actor, campaign_slug: str, slug: str, now: datetime) -> tuple[Point, ...]:
+    """Every point, what is to do first. Raises NotFound."""
+    points = _points(session, reads.organised_evaluation(session, actor, campaign_slug, slug), now)
+    return tuple(sorted(points, key=lambda point: [*Urgency].index(point.urgency)))
+
+
+def left_to_do(session: Session, actor: access.Actor, campaign_slug: str, now: datetime) -> dict[str, int]:
+    """Evaluation -> how many points are to do, of those that have not closed and of drafts. Raises NotFound."""
+    campaign = reads.organised_campaign(session, actor, campaign_slug)
+    own = sa.select(Evaluation).where(Evaluation.campaign_id == campaign.id)
+    return {
+        evaluation.slug: sum(point.urgency is TO_DO for point in _points(session, evaluation, now))
+        for evaluation in session.scalars(own).all()
+        if evaluation.draft or phase_of(evaluation, now) is not Phase.CLOSED
+    }
+
+
+def _points(session: Session, evaluation: Evaluation, now: datetime) -> Iterator[Point]:
+    revision = newest_revision(session, evaluation, evaluation.official_source)
+    for about, mend, check in (
+        ("Queries", Mend.QUERIES, _queries(session, evaluation)),
+        ("Judgments", Mend.JUDGMENTS, _judgments(session, evaluation, revision)),
+        ("Measures", Mend.CAMPAIGN, _measures(session, evaluation, revision)),
+        ("Dates", Mend.SETTINGS, _dates(session, evaluation, now)),
+        ("Who knows of it", Mend.SETTINGS, _knowledge(session, evaluation)),
+        ("What is public", Mend.SETTINGS, _openings(evaluation, now)),
+        ("Quotas", Mend.SETTINGS, _quotas(evaluation)),
+        ("Documents", Mend.FORM, _document_list(evaluation)),
+        ("Baselines", Mend.SYSTEMS, _baselines(session, evaluation)),
+        ("Words", Mend.CAMPAIGN, _words(evaluation)),
+    ):
+        points = [Point(about, urgency, words, *more or [mend]) for urgency, words, *more in check]
+        yield from [point for point in points if point.urgency is not DONE] or points
+
+
+def _queries(session: Session, evaluation: Evaluation) -> Points:
+    own = Query.evaluation_id == evaluation.id, Query.excluded_at.is_(None)
+    counting = session.execute(sa.select(Query.split, Query.text).where(*own)).all()
+    if not counting:
+        yield TO_DO, "There are no queries, or all are excluded."
+    elif all(split is Split.HIDDEN for split, _ in counting):
+        yield TO_DO, "All queries are hidden: nobody can make a run."
+    if textless := sum(not text for _, text in counting):
+        yield LOOK, f"{_of_all(textless, counting)} without a text: participants see ids only."
+    yield DONE, f"{counted(len(counting), 'query')}."
+
+
+def _of_all(count: int, queries: Sequence[Any]) -> str:
+    return f"{counted(count, 'query')} of {len(queries):,}"
+
+
+def _judgments(session: Session, evaluation: Evaluation, revision: JudgmentRevision | None) -> Points:
+    if not revision:
+        yield TO_DO, "There are no judgments yet. Runs are taken, and scored once there are."
+        return
+    grades = session.scalars(
+        sa.select(sa.func.max(Judgment.grade))
+        .select_from(Query)
+        .outerjoin(Judgment, sa.and_(Judgment.query_id == Query.id, Judgment.revision_id == revision.id))
+        .where(Query.evaluation_id == evaluation.id, Query.excluded_at.is_(None))
+        .group_by(Query.id)
+    ).all()
+    unjudged = grades.count(None) if evaluation.judging is rules.Judging.POOLED else 0
+    barren = sum((grade or 0) < evaluation.relevance_level for grade in grades) - unjudged
+    if unjudged:
+        yield LOOK, f"{_of_all(unjudged, grades)} without judgments: left out of all means."
+    if barren:
+        yield LOOK, f"{_of_all(barren, grades)} without a relevant document."
+    yield DONE, f"{counted(revision.judgments, 'judgment')}."
+
+
+def _measures(session: Session, evaluation: Evaluation, revision: JudgmentRevision | None) -> Points:
+    known, subtopics = (  # before there are judgments, they may come with them
+        not revision or db.exists(session, table.revision_id == revision.id)
+        for table in (KnownDocument, SubtopicJudgment)
+    )
+    has = {"documents": evaluation.documents, "beta": evaluation.campaign.beta, "known": known, "subtopics": subtopics}
+    lacking = {name: rules.lacks(metrics.parse(name), **has) for name in reads.campaign_measures(evaluation.campaign)}
+    for need, mend in MENDS.items():
+        if names := [name for name, needs in lacking.items() if need in needs]:
+            yield TO_DO, f"{', '.join(names)} {'need' if names[1:] else 'needs'} {NEEDED[need]}.", mend
+    if revision and not current_set(session, evaluation.id):
+        yield TO_DO, "No run can be scored with these settings.", Mend.JUDGMENTS
+    yield DONE, "Every measure has what it needs."
+
+
+def _dates(session: Session, evaluation: Evaluation, now: datetime) -> Points:
+    takes_runs = phase_of(evaluation, now) in TAKES_RUNS
+    counts = sa.select(sa.func.count(), sa.func.count(Submission.imported_at))
+    runs, imported = session.execute(counts.where(Submission.evaluation_id == evaluation.id)).one()
+    waiting = [name for name in ("results", "details", "texts") if getattr(evaluation, name) is Opening.CLOSED]
+    start, end = (moment and moments.moment_in_words(moment) for moment in (evaluation.opens_at, evaluation.closes_at))
+    if not end and 0 < runs == imported:
+        yield TO_DO, "Its runs were brought in, and it takes new ones without end: give it the dates that it had."
+    elif waiting and not end:
+        yield LOOK, f"It never closes, so what is to open when it closes stays closed: {', '.join(waiting)}."
+    elif not takes_runs and not runs:
+        yield TO_DO, f"It closed on {end}. No run ever came: give it dates to come."
+    if takes_runs and (revealed := reads.revealed_in_words(reads.once_revealed(session, evaluation))):
+        yield LOOK, f"It takes runs again, and ranks them, although everybody could read before: {revealed}."
+    late = "; late runs are taken" if evaluation.late_allowed else ""
+    yield DONE, f"Open from {start or 'the start'} {f'to {end}{late}' if end else 'on; it never closes'}."
+
+
+def _knowledge(session: Session, evaluation: Evaluation) -> Points:
+    """Who knows of it."""
+    visibility, own = evaluation.campaign.visibility, CampaignTeam.campaign_id == evaluation.campaign_id
+    if evaluation.draft:
+        yield TO_DO, "It is a draft: for everybody but organisers it is not there."
+    elif visibility is Visibility.DRAFT:
+        yield TO_DO, "Its campaign is a draft: for everybody but organisers it is not there.", Mend.CAMPAIGN
+    elif visibility is Visibility.PUBLIC:
+        yield DONE, "Everybody."
+    else:
+        teams = session.scalar(sa.select(sa.func.count()).where(own)) or 0
+        words = f"The campaign is private: {counted(teams, 'team')} let in."
+        yield DONE if teams else TO_DO, words, Mend.ORGANISERS
+
+
+def _openings(evaluation: Evaluation, now: datetime) -> Points:
+    until, closes = evaluation.anonymous_until, evaluation.closes_at
+    if phase_of(evaluation, now) is not Phase.CLOSED and evaluation.details is Opening.ALWAYS:
+        yield LOOK, "Results by query are public while runs are taken: they reveal the judgments."
+    if evaluation.judgments_published and not closes:
+        yield LOOK, "The judgments are published when it has closed, and it never closes: give it a closing date."
+    if evaluation.texts is Opening.NEVER:
+        yield LOOK, "Texts of queries are never public: give them to participants in another way."
+    if until and closes and until < closes:
+        yield LOOK, f"Names of teams are shown from {moments.moment_in_words(until)} on, before it closes."
+    board = {Opening.NEVER: "to organisers only", Opening.CLOSED: "to all once it has closed"}
+    yield DONE, f"The board is shown {board.get(evaluation.results, 'to all')}."
+
+
+def _quotas(evaluation: Evaluation) -> Points:
+    quotas = {"a day": evaluation.daily_quota, "in all": evaluation.total_quota}
+    bounds = [f"{bound:,} {when}" for when, bound in quotas.items() if bound is not None]
+    if not bounds:
+        yield LOOK, "No limit of submissions: the figures of many runs tell something of the judgments."
+    if 0 in quotas.values():
+        yield LOOK, "The quota is 0: no team can submit a run. Left empty, there is no limit."
+    yield DONE, f"A team submits {' and '.join(bounds)} at most."
+
+
+def _document_list(evaluation: Evaluation) -> Points:
+    """Whether the list of documents can be the collection's: by its length, since each look at a page asks."""
+    listed, documents = reads.file_rules(evaluation).documents, evaluation.documents
+    if not listed:
+        return
+    has = f"The list of documents has {counted(listed, 'document')}"
+    if documents not in (None, listed):
+        yield TO_DO, f"{has}, and the collection {documents:,} (N_total). Runs that name others are rejected."
+    yield DONE, f"{has}."
+
+
+def _baselines(session: Session, evaluation: Evaluation) -> Points:
+    systems = sa.select(sa.func.count(sa.distinct(System.id))).join(Submission, Submission.system_id == System.id)
+    own = Submission.evaluation_id == evaluation.id, Submission.withdrawn_at.is_(None)
+    words = "No baseline yet: participants see better where they stand beside one. Mark a system with runs as one."
+    count = session.scalar(systems.where(System.kind == SystemKind.BASELINE, *own))
+    yield (DONE, f"{counted(count, 'baseline')}.") if count else (LOOK, words)
+
+
+def _words(evaluation: Evaluation) -> Points:
+    lacking = [f"no {name}" for name in ("contact", "guidelines") if not getattr(evaluation.campaign, name)]
+    words = " and ".join(lacking) or "guidelines and a contact"
+    yield LOOK if lacking else DONE, f"The campaign's page has {words}."
