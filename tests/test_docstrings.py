@@ -27,11 +27,15 @@ def _module(path: Path) -> str:
 
 
 def _imported(paths: list[Path]) -> frozenset[tuple[str, str]]:
-    """The names that these modules import, each with the module that it is taken from."""
-    nodes = (node for path in paths for node in ast.walk(ast.parse(path.read_text())))
+    """The names that these modules take, each with the module that it is taken from: by import, or after a dot."""
+    nodes = [node for path in paths for node in ast.walk(ast.parse(path.read_text()))]
     return frozenset(
         (str(node.module), alias.name) for node in nodes if isinstance(node, ast.ImportFrom) for alias in node.names
-    )
+    ) | {
+        (f"leaderboard.{node.value.id}", node.attr)
+        for node in nodes
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
+    }
 
 
 PATHS = sorted((REPOSITORY / "leaderboard").rglob("*.py"))
