@@ -28,14 +28,19 @@ def _module(path: Path) -> str:
 
 def _imported(paths: list[Path]) -> frozenset[tuple[str, str]]:
     """The names that these modules take, each with the module that it is taken from: by import, or after a dot."""
-    nodes = [node for path in paths for node in ast.walk(ast.parse(path.read_text()))]
-    return frozenset(
-        (str(node.module), alias.name) for node in nodes if isinstance(node, ast.ImportFrom) for alias in node.names
-    ) | {
-        (f"leaderboard.{node.value.id}", node.attr)
-        for node in nodes
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
-    }
+    taken = set[tuple[str, str]]()
+    for path in paths:
+        nodes = [*ast.walk(ast.parse(path.read_text()))]
+        imports = [node for node in nodes if isinstance(node, ast.ImportFrom)]
+        called = {
+            alias.asname or alias.name: (str(node.module), alias.name) for node in imports for alias in node.names
+        }
+        taken |= {
+            (".".join(called[node.value.id]), node.attr)
+            for node in nodes
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in called
+        } | {*called.values()}
+    return frozenset(taken)
 
 
 PATHS = sorted((REPOSITORY / "leaderboard").rglob("*.py"))
