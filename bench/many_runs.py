@@ -22,7 +22,7 @@ from leaderboard.campaigns import writes as campaigns
 from leaderboard.db import Database
 from leaderboard.evaluations import writes as evaluations
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.reads import find_evaluation
+from leaderboard.evaluations.reads.evaluations import find_evaluation
 from leaderboard.formats import QueryRow, read_judgments
 from leaderboard.judgments import writes as judgments
 from leaderboard.judgments import writes as queries

@@ -1,7 +1,7 @@
 """Public functions say what they take and give; in the rooms that other programs may import, with an example that runs.
 
 Public are the functions whose name begins with no underscore and that other modules import; of a room that other
-programs may import, those that its package offers.
+programs may import, those that its package offers; `baselines` offers what its modules do.
 """
 
 import ast
@@ -62,10 +62,13 @@ def test_every_public_function_says_what_it_does() -> None:
 
 @pytest.mark.parametrize("room", WITH_EXAMPLES)
 def test_every_public_function_that_other_programs_may_call_shows_an_example(room: str) -> None:
-    package = importlib.import_module(f"leaderboard.{room}")
     others = _imported([path for path in PATHS if room not in path.relative_to(REPOSITORY).parts])
-    functions = dict(inspect.getmembers(package, inspect.isfunction))
-    used = {name: function for name, function in functions.items() if (f"leaderboard.{room}", name) in others}
+    used = {
+        name: function
+        for module in (_modules(room) if room == "baselines" else [f"leaderboard.{room}"])
+        for name, function in inspect.getmembers(importlib.import_module(module), inspect.isfunction)
+        if (module, name) in others
+    }
     assert used
     assert [name for name, function in used.items() if ">>>" not in (function.__doc__ or "")] == []
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from leaderboard.baselines import BM25, TfIdf, Weighting, Weights
+from leaderboard.baselines.index import BM25, TfIdf, Weighting, Weights
 from leaderboard.campaigns.rules import beta_of
 from leaderboard.metrics import Ranking, Setting, parse, parse_agreements
 from tests.baselines.collections import index_of

@@ -62,7 +62,7 @@ def _new_password(label: str, description: str) -> PasswordField:
     return PasswordField(
         label,
         [Required("choose a password")],
-        description=f"At least 10 characters. {description}",
+        description=f"At least {accounts.SHORTEST} characters. {description}",
         render_kw={"autocomplete": "new-password"},
     )
 

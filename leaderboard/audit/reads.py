@@ -17,7 +17,7 @@ from leaderboard.audit.stored_events import StoredEvent, stored_events
 from leaderboard.boards.reads.entries import Paging, paging_of
 from leaderboard.campaigns.models import Campaign
 from leaderboard.evaluations.models import Agreement, Evaluation
-from leaderboard.evaluations.reads import organised_campaign
+from leaderboard.evaluations.reads.evaluations import organised_campaign
 from leaderboard.frozen import frozen
 from leaderboard.judgments.models import JudgmentRevision, Query
 from leaderboard.numbers import read_whole

@@ -16,7 +16,7 @@ from leaderboard.campaigns.reads import CampaignSettings as Page
 from leaderboard.campaigns.rules import PRIOR_FIELDS, Visibility
 from leaderboard.declared.inputs import checked
 from leaderboard.errors import InvalidFields, LeaderboardError, NotFound, Unconfirmed
-from leaderboard.evaluations.readiness import Mend, left_to_do, readiness
+from leaderboard.evaluations.reads.readiness import Mend, left_to_do, readiness
 from leaderboard.metrics import Family, families
 from leaderboard.web.context import actor, read
 from leaderboard.web.forms import Declared, answered, declared, done, filled, form_page, saved, sent_on

@@ -24,8 +24,8 @@ from leaderboard.campaigns.models import Campaign, CampaignOrganiser, CampaignTe
 from leaderboard.campaigns.rules import Visibility
 from leaderboard.db import exists, snapshot
 from leaderboard.errors import NotFound
-from leaderboard.evaluations import reads
 from leaderboard.evaluations.models import Evaluation
+from leaderboard.evaluations.reads import evaluations as reads
 from leaderboard.evaluations.rules import Phase, Split, phase_of
 from leaderboard.frozen import frozen
 from leaderboard.judgments.models import JudgmentRevision, Query

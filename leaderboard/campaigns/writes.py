@@ -16,7 +16,7 @@ from leaderboard.campaigns.rules import PRIOR_FIELDS, Visibility
 from leaderboard.declared.inputs import checked, defaults_of
 from leaderboard.errors import Conflict, InvalidFields, PriorLocked
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.reads import closed_again
+from leaderboard.evaluations.reads.evaluations import closed_again
 from leaderboard.evaluations.rules import OF_CAMPAIGN
 from leaderboard.teams.models import Team
 from leaderboard.teams.reads import teams_with_runs

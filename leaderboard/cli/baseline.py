@@ -10,8 +10,11 @@ from typing import Any
 
 import click
 
-from leaderboard import baselines, errors
-from leaderboard.baselines import runs
+from leaderboard import errors
+from leaderboard.baselines.documents import DocumentFile, document_files, read_documents
+from leaderboard.baselines.index import BM25, IndexBuilder, TfIdf, Weighting, Weights
+from leaderboard.baselines.languages import Analyser, language_of
+from leaderboard.baselines.runs import RankedList, Tuned, require_other_queries, tune
 from leaderboard.cli import label_of, options
 from leaderboard.cli.options import aligned, flag, named, option, progress_bar, refuse_if
 from leaderboard.cli.runs import OUT_HELP, TAG, in_words, require_place, watched, write_run
@@ -21,7 +24,7 @@ from leaderboard.metrics import Setting
 from leaderboard.numbers import counted
 from leaderboard.scoring import JudgedQueries, prepare
 
-BM25 = baselines.BM25()  # as it is without options
+USUAL = BM25()  # as it is without options
 FACTOR = options.number(0, 1e9)  # k1 and k3: far above any in use, and no sum of theirs is too large for a number
 
 DOCUMENTS = "JSON lines, TSV, TREC's SGML, or a folder of texts; may be given several times."
@@ -57,10 +60,10 @@ def baseline() -> None:
 
 @baseline.command()
 @SHARED
-@option("--k1", "How slowly counts lose weight.", FACTOR, default=BM25.k1)
-@option("--b", "How much a document's length is.", options.number(0, 1), default=BM25.b)
+@option("--k1", "How slowly counts lose weight.", FACTOR, default=USUAL.k1)
+@option("--b", "How much a document's length is.", options.number(0, 1), default=USUAL.b)
 @option("--k3", "Weigh a term of the query by (k3 + 1) qf / (k3 + qf), not qf.", FACTOR)
-@option("--idf", "robertson is negative for a term of most documents.", ("lucene", "robertson"), default=BM25.inverse)
+@option("--idf", "robertson is negative for a term of most documents.", ("lucene", "robertson"), default=USUAL.inverse)
 @click.pass_context
 def bm25(context: click.Context, /, k1: float, b: float, k3: float | None, idf: Any, **asked: Any) -> int:
     """BM25, with either idf.
@@ -76,7 +79,7 @@ def bm25(context: click.Context, /, k1: float, b: float, k3: float | None, idf: 
     A document's score is the sum over the query's terms of idf · f (k1 + 1) / (f + k1 (1 − b + b · |D| / avgdl)).
     Listed is every document with a term of the query, by score and then by id, both falling.
     """
-    return _baseline(context, baselines.BM25(k1, b, k3, idf), "bm25", SimpleNamespace(**asked))
+    return _baseline(context, BM25(k1, b, k3, idf), "bm25", SimpleNamespace(**asked))
 
 
 @baseline.command()
@@ -91,14 +94,14 @@ def tfidf(context: click.Context, /, **asked: Any) -> int:
     A document's score is the sum over the query's terms of n / |D| · log2(N / df).
     Listed is every document with a term of the query, by score and then by id, both falling.
     """
-    return _baseline(context, baselines.TfIdf(), "tfidf", SimpleNamespace(**asked))
+    return _baseline(context, TfIdf(), "tfidf", SimpleNamespace(**asked))
 
 
-def _baseline(context: click.Context, weighting: baselines.Weighting, short: str, asked: SimpleNamespace) -> int:
+def _baseline(context: click.Context, weighting: Weighting, short: str, asked: SimpleNamespace) -> int:
     """asked: the options of SHARED"""
     _require_sense(context, asked)
     rows = _read_queries(asked.query_file)
-    files = baselines.document_files(asked.documents)
+    files = document_files(asked.documents)
     if asked.explain is not None:
         query, document = asked.explain
         by_id = {row.id: row for row in rows}
@@ -119,14 +122,14 @@ def _baseline(context: click.Context, weighting: baselines.Weighting, short: str
     if tuning:
         queries, judged, setting = tuning
         lists = list(_answers(weights, queries, asked.depth, "Tuning"))
-        tuned = runs.tune(lists, judged, replace(setting, documents=weights.index.documents), asked.level)
+        tuned = tune(lists, judged, replace(setting, documents=weights.index.documents), asked.level)
     theta = tuned and tuned.theta
     answers = _answers(weights, rows, asked.depth, "Answering")
     _report(asked.out, weights, write_run(asked.out, answers, asked.tag or short, theta), tuned)
     return 0 if asked.place is None else _submit(asked, weights, short, theta)
 
 
-def _submit(asked: SimpleNamespace, weights: baselines.Weights, short: str, theta: float | None) -> int:
+def _submit(asked: SimpleNamespace, weights: Weights, short: str, theta: float | None) -> int:
     from leaderboard.cli.submissions import send_baseline
 
     if asked.collection not in (None, weights.index.documents):
@@ -171,24 +174,24 @@ def _read_queries(file: Path) -> tuple[QueryRow, ...]:
 
 def _weights(
     asked: SimpleNamespace,
-    files: Sequence[baselines.DocumentFile],
-    weighting: baselines.Weighting,
+    files: Sequence[DocumentFile],
+    weighting: Weighting,
     rows: Iterable[QueryRow],
-) -> baselines.Weights:
+) -> Weights:
     """The weights in all documents, with a bar while they are read."""
-    language = baselines.language_of(asked.language)
-    analyser = baselines.Analyser(language, stop_words=not asked.no_stop_words, stemming=not asked.no_stems)
-    builder = baselines.IndexBuilder(analyser, [row.text for row in rows])
+    language = language_of(asked.language)
+    analyser = Analyser(language, stop_words=not asked.no_stop_words, stemming=not asked.no_stems)
+    builder = IndexBuilder(analyser, [row.text for row in rows])
     with progress_bar([file.path for file in files]) as opened:
         for file in files:
             source = opened(file.path)
-            builder.add_all(baselines.read_documents(file, source, encoding=asked.encoding), file.name)
+            builder.add_all(read_documents(file, source, encoding=asked.encoding), file.name)
             if isinstance(source, FileIO):  # a folder may hold more files than can be open at once
                 source.close()
-    return baselines.Weights(builder.index(), weighting)
+    return Weights(builder.index(), weighting)
 
 
-def _answers(weights: baselines.Weights, rows: Sequence[QueryRow], depth: int, label: str) -> Iterator[runs.RankedList]:
+def _answers(weights: Weights, rows: Sequence[QueryRow], depth: int, label: str) -> Iterator[RankedList]:
     return watched((weights.answer(row.id, row.text, depth) for row in rows), len(rows), label)
 
 
@@ -198,7 +201,7 @@ def _tuning(asked: SimpleNamespace, run: Sequence[QueryRow]) -> tuple[Sequence[Q
     needs = "--tune-threshold needs β: --beta B, or --cost, --value and --prior, or a campaign's"
     refuse_if(setting.beta is None, needs)
     queries = _read_queries(asked.tuning_queries)
-    runs.require_other_queries(run, queries)
+    require_other_queries(run, queries)
     file = asked.tuning_judgments
     judged = prepare(read_judgments(file, name=str(file)), [row.id for row in queries], judging=asked.judging)
     if not judged.queries:
@@ -208,13 +211,13 @@ def _tuning(asked: SimpleNamespace, run: Sequence[QueryRow]) -> tuple[Sequence[Q
     return queries, judged, setting
 
 
-def _what(weights: baselines.Weights) -> str:
+def _what(weights: Weights) -> str:
     """The system and what it does with words, on one line."""
     parameters = weights.weighting.parameters
     return f"{weights.weighting.name}{f' ({parameters})' if parameters else ''}; {weights.index.analyser.described}"
 
 
-def _report(out: Path, weights: baselines.Weights, lengths: Mapping[str, int], tuned: runs.Tuned | None) -> None:
+def _report(out: Path, weights: Weights, lengths: Mapping[str, int], tuned: Tuned | None) -> None:
     index = weights.index
     click.echo(
         f"{_what(weights)}\n"
@@ -231,7 +234,7 @@ def _report(out: Path, weights: baselines.Weights, lengths: Mapping[str, int], t
 HEAD = ("term", "in query", "weight", "tf", "df", "idf", "tf part", "share")
 
 
-def _explained(weights: baselines.Weights, row: QueryRow, document: str) -> str:
+def _explained(weights: Weights, row: QueryRow, document: str) -> str:
     """A table of shares, with every digit of them and of the score."""
     index, explained = weights.index, weights.explain(row.text, document)
     rows = [

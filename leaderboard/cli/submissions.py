@@ -21,7 +21,7 @@ from leaderboard.cli.operations import client_of, settings_of
 from leaderboard.cli.options import Place, aligned, counting_bar, flag, named, option, refuse_if
 from leaderboard.client import UNFINISHED, Client
 from leaderboard.declared.commands import moment
-from leaderboard.evaluations.reads import find_evaluation
+from leaderboard.evaluations.reads.evaluations import find_evaluation
 from leaderboard.evaluations.rules import WHERE_READ
 from leaderboard.submissions.inputs import LONGEST_LABEL, RunSettings
 from leaderboard.submissions.reads.status import status

@@ -15,8 +15,8 @@ from leaderboard.declared.commands import Command, Other, Table, moment
 from leaderboard.evaluations import inputs
 from leaderboard.evaluations import writes as evaluations
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.readiness import Point, Urgency, readiness
-from leaderboard.evaluations.reads import OrganisedForm, organised_form
+from leaderboard.evaluations.reads.evaluations import OrganisedForm, organised_form
+from leaderboard.evaluations.reads.readiness import Point, Urgency, readiness
 from leaderboard.formats import document_list
 from leaderboard.web.context import read
 from leaderboard.web.endpoints import get, post

@@ -19,7 +19,7 @@ from leaderboard.declared.inputs import checked_partly
 from leaderboard.evaluations import api, inputs
 from leaderboard.evaluations import writes as evaluations
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.reads import organised_form
+from leaderboard.evaluations.reads.evaluations import organised_form
 from leaderboard.formats import document_list
 from leaderboard.judgments.organise import read_stored
 from leaderboard.web import uploads

@@ -23,10 +23,16 @@ from leaderboard.campaigns.models import Campaign
 from leaderboard.campaigns.writes import locked_evaluations, slug_taken
 from leaderboard.declared.inputs import checked, defaults_of
 from leaderboard.errors import Conflict, Gathered, InvalidFields, NotFound, Unconfirmed
-from leaderboard.evaluations import reads as forms
 from leaderboard.evaluations.inputs import YEAR, AgreementText, EvaluationSettings, FileRuleChanges, FormFieldSettings
 from leaderboard.evaluations.models import Acceptance, Agreement, CollectionList, Evaluation
-from leaderboard.evaluations.reads import fields_used, file_rules, form_fields, removal_refusal, standing_agreements
+from leaderboard.evaluations.reads import evaluations as forms
+from leaderboard.evaluations.reads.evaluations import (
+    fields_used,
+    file_rules,
+    form_fields,
+    removal_refusal,
+    standing_agreements,
+)
 from leaderboard.evaluations.rules import MOST_FIELDS, OF_EVALUATION, WHERE_READ, FormField
 from leaderboard.formats import DocumentList, FileRules
 from leaderboard.judgments.models import JudgmentRevision, Query

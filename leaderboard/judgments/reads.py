@@ -27,8 +27,8 @@ from leaderboard.audit.rules import rows_of, short
 from leaderboard.boards.reads.entries import Paging, paged
 from leaderboard.db import exists, snapshot
 from leaderboard.errors import Conflict, InvalidFields, LeaderboardError
-from leaderboard.evaluations import reads
 from leaderboard.evaluations.models import Evaluation
+from leaderboard.evaluations.reads import evaluations as reads
 from leaderboard.evaluations.rules import Split, closed_from
 from leaderboard.formats import DocumentList, QueryRow
 from leaderboard.formats.plain_text import shown

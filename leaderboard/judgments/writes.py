@@ -19,7 +19,7 @@ from leaderboard.audit.writes import present, record
 from leaderboard.boards.models import Board
 from leaderboard.errors import Conflict, InvalidFields, NotFound
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.reads import find_query, queries_stay
+from leaderboard.evaluations.reads.evaluations import find_query, queries_stay
 from leaderboard.evaluations.rules import Split
 from leaderboard.formats import QueryRow
 from leaderboard.formats.plain_text import shown

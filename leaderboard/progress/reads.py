@@ -14,8 +14,8 @@ from leaderboard.boards.reads import entries as table
 from leaderboard.boards.reads.ranking import Show, choose, load_candidates, ranks
 from leaderboard.campaigns import reads as campaign_reads
 from leaderboard.campaigns.models import Campaign
-from leaderboard.evaluations import reads
 from leaderboard.evaluations.models import Evaluation
+from leaderboard.evaluations.reads import evaluations as reads
 from leaderboard.evaluations.rules import OF_CAMPAIGN, OF_EVALUATION
 from leaderboard.frozen import frozen
 from leaderboard.submissions.rules import leads

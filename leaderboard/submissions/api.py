@@ -25,7 +25,7 @@ from leaderboard.declared.commands import Command, Find, Other
 from leaderboard.declared.inputs import checked, checked_partly
 from leaderboard.errors import Conflict, Gathered, InvalidFields, NotFound, TooLarge
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.reads import find_evaluation
+from leaderboard.evaluations.reads.evaluations import find_evaluation
 from leaderboard.evaluations.writes import agreements_of
 from leaderboard.formats import ByteSource, Limits
 from leaderboard.frozen import frozen

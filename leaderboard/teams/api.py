@@ -10,7 +10,7 @@ from leaderboard import access, errors
 from leaderboard.accounts import reads as accounts
 from leaderboard.accounts.rules import Scope
 from leaderboard.declared.commands import Command, Find, Other, Table, account_named, moment
-from leaderboard.evaluations.effects import entered_by
+from leaderboard.evaluations.reads.effects import entered_by
 from leaderboard.evaluations.writes import remove_system as remove_unused
 from leaderboard.frozen import frozen
 from leaderboard.teams import inputs, writes

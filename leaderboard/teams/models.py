@@ -91,6 +91,9 @@ class JoinRequest(Base):
     user: Mapped[User] = relationship(foreign_keys=[user_id])
 
 
+WAITS = JoinRequest.answered_at.is_(None)  # no owner has answered yet
+
+
 class System(Base):
     """What a team works on over the years: this, with the team, is what progress follows.
 

@@ -28,14 +28,28 @@ from leaderboard.campaigns.models import Campaign, CampaignTeam
 from leaderboard.campaigns.reads import evaluations_of, evaluations_where, primary_columns
 from leaderboard.db import exists, missing, snapshot
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.reads import EvaluationHeading, evaluation_heading, organised_campaign, removal_refusal
+from leaderboard.evaluations.reads.evaluations import (
+    EvaluationHeading,
+    evaluation_heading,
+    organised_campaign,
+    removal_refusal,
+)
 from leaderboard.frozen import frozen
 from leaderboard.progress.reads import Line, ProgressPage, progress_in
 from leaderboard.submissions.models import Participation, Submission
 from leaderboard.submissions.reads import selection
 from leaderboard.submissions.reads.selection import on_boards
 from leaderboard.submissions.rules import State, SystemKind, title_of_run
-from leaderboard.teams.models import FormerAddress, Invitation, JoinRequest, Membership, System, Team, TeamName
+from leaderboard.teams.models import (
+    WAITS,
+    FormerAddress,
+    Invitation,
+    JoinRequest,
+    Membership,
+    System,
+    Team,
+    TeamName,
+)
 from leaderboard.teams.rules import Role
 from leaderboard.worker.models import Scoring
 
@@ -406,15 +420,15 @@ def find_teams(session: Session, actor: Actor, *, words: str, page: int | None) 
 
 def join_requests(session: Session, actor: Actor, team: Team) -> JoinRequests:
     """Those that wait for an answer, the oldest first, where the actor owns the team or is an admin; and their own."""
-    here, waits = JoinRequest.team_id == team.id, JoinRequest.answered_at.is_(None)
+    here = JoinRequest.team_id == team.id, WAITS
     rows = session.execute(
         sa.select(JoinRequest.id, User.name, JoinRequest.text, JoinRequest.created_at)
         .join(JoinRequest.team)
         .join(JoinRequest.user)
-        .where(here, waits, is_owned_by(actor))
+        .where(*here, is_owned_by(actor))
         .order_by(JoinRequest.created_at, JoinRequest.id)
     )
-    asked = exists(session, here, waits, JoinRequest.user_id == actor.user_id)
+    asked = exists(session, *here, JoinRequest.user_id == actor.user_id)
     outside = actor.user_id is not None and not actor.is_in(team.id)
     may_ask = asked or (outside and exists(session, Team.id == team.id, takes_requests()))
     return JoinRequests(asked if may_ask else None, tuple(OpenRequest(*row) for row in rows))

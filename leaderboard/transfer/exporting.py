@@ -23,7 +23,7 @@ from sqlalchemy.orm import Session
 from leaderboard import access, db, errors
 from leaderboard.campaigns.models import Campaign
 from leaderboard.evaluations.models import Agreement, Evaluation
-from leaderboard.evaluations.reads import collection_list, file_rules, form_fields, organised_campaign
+from leaderboard.evaluations.reads.evaluations import collection_list, file_rules, form_fields, organised_campaign
 from leaderboard.evaluations.rules import Split
 from leaderboard.frozen import frozen
 from leaderboard.judgments.models import JudgmentRevision, Query

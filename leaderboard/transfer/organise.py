@@ -20,7 +20,7 @@ from wtforms import FileField, HiddenField, TextAreaField
 
 from leaderboard import access, db, numbers
 from leaderboard.errors import BadInput, FileRejected, InvalidFields, LeaderboardError, NotFound
-from leaderboard.evaluations.reads import organised_campaign
+from leaderboard.evaluations.reads.evaluations import organised_campaign
 from leaderboard.formats.plain_text import shown
 from leaderboard.store import Received
 from leaderboard.transfer import importing

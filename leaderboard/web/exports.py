@@ -17,7 +17,7 @@ from flask import Blueprint, Response
 
 from leaderboard.boards.reads.entries import Column
 from leaderboard.boards.rules import Rounding
-from leaderboard.evaluations.reads import CampaignHeading, EvaluationHeading, Terms
+from leaderboard.evaluations.reads.evaluations import CampaignHeading, EvaluationHeading, Terms
 from leaderboard.evaluations.rules import OF_CAMPAIGN, OF_EVALUATION
 from leaderboard.frozen import frozen
 

@@ -25,9 +25,9 @@ from sqlalchemy.orm import Session
 from leaderboard import access, db, errors
 from leaderboard.campaigns.models import Campaign
 from leaderboard.campaigns.reads import Room, room
-from leaderboard.evaluations.effects import effects
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.reads import organised_campaign, organised_evaluation
+from leaderboard.evaluations.reads.effects import effects
+from leaderboard.evaluations.reads.evaluations import organised_campaign, organised_evaluation
 from leaderboard.formats import ByteSource, Limits
 from leaderboard.frozen import frozen
 from leaderboard.web.context import actor, config, now, read, reading, writing

@@ -33,7 +33,7 @@ from leaderboard.audit.rules import judgments_sha256
 from leaderboard.db import Database, snapshot
 from leaderboard.errors import Conflict, Damaged, FileRejected, Missing, NoDatabase, NoStore
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.reads import collection_list, file_rules
+from leaderboard.evaluations.reads.evaluations import collection_list, file_rules
 from leaderboard.evaluations.rules import Subset
 from leaderboard.formats import NO_RULES, Ids, Judgments, Limits, Run, RunRules, SubtopicJudgments, read_run
 from leaderboard.judgments.models import JudgmentRevision, Query

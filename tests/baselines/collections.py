@@ -4,9 +4,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from leaderboard.baselines import Analyser, IndexBuilder
 from leaderboard.baselines.documents import Document
-from leaderboard.baselines.index import Index
+from leaderboard.baselines.index import Index, IndexBuilder
+from leaderboard.baselines.languages import Analyser
 
 
 def index_of(texts: Mapping[str, str], *queries: str, language: str = "none") -> Index:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from leaderboard.baselines import DocumentFile, document_files, read_documents
+from leaderboard.baselines.documents import DocumentFile, document_files, read_documents
 from leaderboard.errors import FileRejected
 
 

@@ -10,8 +10,9 @@ import bm25s
 import numpy as np
 import pytest
 
-from leaderboard.baselines import BM25, Analyser, IndexBuilder, TfIdf, Weighting, Weights
 from leaderboard.baselines.documents import Document
+from leaderboard.baselines.index import BM25, IndexBuilder, TfIdf, Weighting, Weights
+from leaderboard.baselines.languages import Analyser
 from leaderboard.errors import BadInput, FileRejected
 from tests.baselines.collections import index_of, zipf_texts
 

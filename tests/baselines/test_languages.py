@@ -2,8 +2,7 @@
 
 import pytest
 
-from leaderboard.baselines import Analyser, language_of
-from leaderboard.baselines.languages import languages
+from leaderboard.baselines.languages import Analyser, language_of, languages
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from leaderboard import cli
 from leaderboard.access import CONSOLE
 from leaderboard.campaigns.models import Campaign
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.reads import file_rules, find_evaluation, form_fields, standing_agreements
+from leaderboard.evaluations.reads.evaluations import file_rules, find_evaluation, form_fields, standing_agreements
 from leaderboard.submissions.models import Submission
 from tests.support.world import RUN, World
 

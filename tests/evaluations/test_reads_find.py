@@ -5,7 +5,7 @@ import pytest
 from leaderboard.access import CONSOLE
 from leaderboard.db import missing
 from leaderboard.errors import NotFound
-from leaderboard.evaluations.reads import find_campaign, find_evaluation, find_query
+from leaderboard.evaluations.reads.evaluations import find_campaign, find_evaluation, find_query
 from leaderboard.teams.models import Team
 from leaderboard.teams.reads import find_system, find_team
 from tests.support.field import Field

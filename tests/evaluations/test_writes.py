@@ -9,7 +9,7 @@ from leaderboard.audit.writes import present
 from leaderboard.errors import InvalidFields
 from leaderboard.evaluations import writes as evaluations
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.readiness import Urgency, readiness
+from leaderboard.evaluations.reads.readiness import Urgency, readiness
 from leaderboard.formats import QueryRow
 from leaderboard.judgments import writes as judgments
 from leaderboard.judgments import writes as queries

@@ -15,7 +15,13 @@ from leaderboard.audit.writes import present
 from leaderboard.errors import InvalidFields, NotAllowed, NotFound
 from leaderboard.evaluations import writes
 from leaderboard.evaluations.models import Acceptance, Agreement, Evaluation
-from leaderboard.evaluations.reads import collection_list, file_rules, form_fields, organised_form, standing_agreements
+from leaderboard.evaluations.reads.evaluations import (
+    collection_list,
+    file_rules,
+    form_fields,
+    organised_form,
+    standing_agreements,
+)
 from leaderboard.evaluations.rules import FieldKind, FormField, ShownTo, answers_of, as_written
 from leaderboard.formats import FileRules, document_list
 from leaderboard.judgments.reads import doubts_about

@@ -15,7 +15,7 @@ from leaderboard.accounts.rules import Scope
 from leaderboard.campaigns import writes as campaigns
 from leaderboard.evaluations import writes as evaluations
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.reads import find_campaign
+from leaderboard.evaluations.reads.evaluations import find_campaign
 from leaderboard.evaluations.rules import Split
 from leaderboard.formats import QueryRow
 from leaderboard.judgments import writes as judgments

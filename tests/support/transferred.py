@@ -15,7 +15,7 @@ from leaderboard.boards.reads.history import board_difference, board_versions
 from leaderboard.boards.reads.ranking import Show
 from leaderboard.db import Database
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.reads import find_campaign
+from leaderboard.evaluations.reads.evaluations import find_campaign
 from leaderboard.judgments.models import JudgmentRevision, Query
 from leaderboard.submissions.models import Participation, Submission
 from leaderboard.submissions.reads.selection import scored_runs

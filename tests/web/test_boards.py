@@ -15,7 +15,7 @@ from leaderboard.access import CONSOLE
 from leaderboard.accounts import writes as people
 from leaderboard.audit.verify import Difference, Report, record_verification
 from leaderboard.campaigns import writes as campaigns
-from leaderboard.evaluations.reads import find_campaign
+from leaderboard.evaluations.reads.evaluations import find_campaign
 from leaderboard.evaluations.rules import Opening
 from leaderboard.store import RankedList
 from leaderboard.submissions.rules import SystemKind

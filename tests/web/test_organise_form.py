@@ -15,7 +15,7 @@ from leaderboard.campaigns.models import Campaign
 from leaderboard.evaluations import writes as evaluations
 from leaderboard.evaluations import writes as submission_forms
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.reads import file_rules, form_fields
+from leaderboard.evaluations.reads.evaluations import file_rules, form_fields
 from leaderboard.evaluations.rules import FieldKind, FormField, ShownTo
 from tests.support.pages import hidden
 from tests.web.conftest import API, FORM, RUN, Program, Reader, World, errors

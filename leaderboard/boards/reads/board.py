@@ -16,7 +16,7 @@ from leaderboard.boards.reads import entries as table
 from leaderboard.boards.reads import ranking
 from leaderboard.boards.reads.history import BoardVersion, board_version, visible_sets
 from leaderboard.errors import BadInput
-from leaderboard.evaluations import reads as headings
+from leaderboard.evaluations.reads import evaluations as headings
 from leaderboard.frozen import frozen
 from leaderboard.metrics import Bools, Floats, parse, query_order
 from leaderboard.results.reads.run import figure_over, load_vectors

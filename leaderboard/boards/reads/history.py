@@ -16,8 +16,8 @@ from leaderboard import errors, metrics, numbers
 from leaderboard.access import Actor, Content, effective_time, may_see, require, subset_seen
 from leaderboard.boards.reads import entries as table
 from leaderboard.boards.reads.ranking import ComparedBoard, Orders, Shared, load_boards, orders, shared
-from leaderboard.evaluations import reads
 from leaderboard.evaluations.models import Evaluation
+from leaderboard.evaluations.reads import evaluations as reads
 from leaderboard.evaluations.rules import OF_CAMPAIGN, OF_EVALUATION, ScoringSettings, Subset
 from leaderboard.frozen import frozen
 from leaderboard.judgments.models import Judgment, Query

@@ -17,8 +17,8 @@ from leaderboard.boards.reads import entries as table
 from leaderboard.boards.reads.board import EVERYTHING, BoardQuery
 from leaderboard.boards.reads.entries import Column, Disclosure, Entry, Figure, Paging, paged, per_query_columns, pick
 from leaderboard.boards.reads.ranking import Show, load_standing, show_of, sorted_rows
-from leaderboard.evaluations import reads as headings
-from leaderboard.evaluations.reads import EvaluationHeading, closed_details, evaluation_heading, of_subset
+from leaderboard.evaluations.reads import evaluations as headings
+from leaderboard.evaluations.reads.evaluations import EvaluationHeading, closed_details, evaluation_heading, of_subset
 from leaderboard.evaluations.rules import Judging, ScoringSettings, Subset
 from leaderboard.frozen import frozen
 from leaderboard.judgments.models import Judgment, Query

@@ -18,7 +18,7 @@ from leaderboard.access import Actor, Content, may_see
 from leaderboard.boards.reads import entries as table
 from leaderboard.boards.reads.entries import NO_FIGURE, Column, Disclosure, Figure, per_query_columns
 from leaderboard.boards.reads.ranking import load_standing, ranks, sorted_rows
-from leaderboard.evaluations import reads as headings
+from leaderboard.evaluations.reads import evaluations as headings
 from leaderboard.evaluations.rules import Judging, NoRelevant, ScoringSettings, Subset
 from leaderboard.frozen import frozen
 from leaderboard.metrics import Columns, Floats, Ints, Measure

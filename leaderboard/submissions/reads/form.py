@@ -17,8 +17,8 @@ from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, Content, may_see, submission_refusal, subset_seen
 from leaderboard.db import snapshot
-from leaderboard.evaluations import reads
 from leaderboard.evaluations.models import Acceptance, Agreement, Evaluation
+from leaderboard.evaluations.reads import evaluations as reads
 from leaderboard.evaluations.rules import FormField, Split, Subset, is_late
 from leaderboard.formats import NO_RULES, FileRules, Run, RunRules
 from leaderboard.frozen import frozen

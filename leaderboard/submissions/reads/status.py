@@ -19,10 +19,10 @@ from leaderboard.boards.models import Board
 from leaderboard.boards.reads.entries import Entry, Paging, SystemLabel, anonymous, paging_of
 from leaderboard.db import read_so_far, snapshot
 from leaderboard.errors import BadInput, NotFound
-from leaderboard.evaluations import reads as headings
 from leaderboard.evaluations import rules
 from leaderboard.evaluations.models import Acceptance, Agreement, Evaluation
-from leaderboard.evaluations.reads import form_fields, organised_campaign, organised_evaluation
+from leaderboard.evaluations.reads import evaluations as headings
+from leaderboard.evaluations.reads.evaluations import form_fields, organised_campaign, organised_evaluation
 from leaderboard.evaluations.rules import Answer, FormField, ShownTo, Subset
 from leaderboard.frozen import frozen
 from leaderboard.submissions import rules as run_rules

@@ -25,7 +25,7 @@ from leaderboard.db import add_or_refuse, insert_unless_there, locked
 from leaderboard.declared.inputs import checked
 from leaderboard.errors import Conflict, Gathered, InvalidFields, QuotaSpent
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.reads import form_fields
+from leaderboard.evaluations.reads.evaluations import form_fields
 from leaderboard.evaluations.rules import checked_answers, is_late
 from leaderboard.evaluations.writes import accept_agreements
 from leaderboard.frozen import frozen

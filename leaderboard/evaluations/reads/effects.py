@@ -15,8 +15,8 @@ from leaderboard.boards.reads.entries import Disclosure, column, load_entries
 from leaderboard.boards.reads.ranking import Show, choose, ranks
 from leaderboard.campaigns.models import CampaignTeam
 from leaderboard.campaigns.rules import Visibility, is_known
-from leaderboard.evaluations import reads
 from leaderboard.evaluations.models import Evaluation
+from leaderboard.evaluations.reads import evaluations as reads
 from leaderboard.evaluations.rules import TAKES_RUNS, FormField, ShownTo, phase_of
 from leaderboard.frozen import frozen
 from leaderboard.numbers import counted

@@ -16,7 +16,7 @@ from leaderboard.campaigns.rules import Visibility
 from leaderboard.errors import NotFound
 from leaderboard.evaluations import writes as evaluations
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.readiness import Mend, Point, Urgency, left_to_do, readiness
+from leaderboard.evaluations.reads.readiness import Mend, Point, Urgency, left_to_do, readiness
 from leaderboard.evaluations.rules import Opening, Split
 from leaderboard.formats import QueryRow, document_list, read_judgments
 from leaderboard.judgments import writes as judgments

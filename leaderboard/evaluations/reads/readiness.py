@@ -11,8 +11,9 @@ from sqlalchemy.orm import Session
 from leaderboard import access, db, metrics, moments
 from leaderboard.campaigns.models import CampaignTeam
 from leaderboard.campaigns.rules import Visibility
-from leaderboard.evaluations import reads, rules
+from leaderboard.evaluations import rules
 from leaderboard.evaluations.models import Evaluation
+from leaderboard.evaluations.reads import evaluations as reads
 from leaderboard.evaluations.rules import TAKES_RUNS, Opening, Phase, Split, phase_of
 from leaderboard.frozen import frozen
 from leaderboard.judgments.models import Judgment, JudgmentRevision, KnownDocument, Query, SubtopicJudgment

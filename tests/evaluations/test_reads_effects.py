@@ -17,9 +17,9 @@ from leaderboard.campaigns.models import Campaign
 from leaderboard.campaigns.rules import Visibility
 from leaderboard.evaluations import writes as evaluations
 from leaderboard.evaluations import writes as submission_forms
-from leaderboard.evaluations.effects import effects
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.readiness import Urgency, readiness
+from leaderboard.evaluations.reads.effects import effects
+from leaderboard.evaluations.reads.readiness import Urgency, readiness
 from leaderboard.evaluations.rules import FieldKind, FormField, Opening, ShownTo, Split
 from leaderboard.judgments import writes as queries
 from leaderboard.submissions.rules import Designation, RunChoice, SetState, State
