@@ -16,6 +16,8 @@ broken connection finds the first one: no run is submitted twice.
 import hashlib
 import json
 import re
+import shutil
+import tempfile
 import time
 import urllib.error
 import urllib.request
@@ -25,7 +27,7 @@ from http import HTTPStatus
 from http.client import HTTPException
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, BinaryIO
 from urllib.parse import quote, urlencode, urlsplit
 
 from leaderboard.errors import BadInput, LeaderboardError, Unavailable
@@ -96,6 +98,18 @@ class Client:
     def get(self, path: str, **arguments: str) -> Any:
         """What is at a path such as `/campaigns`. Raises Refused or NoServer."""
         return self._patiently(lambda: self._ask(path, arguments))
+
+    def fetch(self, path: str, target: Path) -> None:
+        """Writes the file at a path into a new file, whole or not at all. Raises BadInput where `target` is there
+        already, Refused or NoServer.
+        """
+        if target.exists():
+            raise BadInput(f"{target} is there already; give another name")
+        with tempfile.TemporaryDirectory(dir=target.parent, prefix=".fetch-") as unfinished:
+            part = Path(unfinished) / target.name
+            with part.open("wb") as file:
+                self._ask(path, into=file)
+            part.rename(target)
 
     def post(self, path: str, body: Mapping[str, Any] | None = None) -> Any:
         """What a path answers to this JSON. Raises Refused or NoServer; it is not tried again."""
@@ -200,6 +214,7 @@ class Client:
         arguments: Mapping[str, str] = NOTHING,
         content: Content | None = None,
         head: Mapping[str, str] = NOTHING,
+        into: BinaryIO | None = None,
     ) -> Any:
         address = f"{self._base}{path}?{urlencode(arguments)}".removesuffix("?")
         request = urllib.request.Request(address, content, {"Accept": "application/json", **head})  # noqa: S310  # the scheme is checked above
@@ -207,6 +222,8 @@ class Client:
             request.add_unredirected_header("Authorization", f"Bearer {self._token}")
         try:
             with urllib.request.build_opener(_NoRedirects).open(request, timeout=self._seconds) as answer:
+                if into is not None:
+                    return shutil.copyfileobj(answer, into)
                 is_text = answer.headers.get("Content-Type", "").startswith("text/plain")
                 return answer.read().decode() if is_text else json.loads(answer.read())
         except urllib.error.HTTPError as error:

@@ -245,3 +245,40 @@ def test_who_does_not_answer_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
         port = taken.getsockname()[1]
     with pytest.raises(NoServer, match=f"127.0.0.1:{port}/api/v1 does not answer"):
         Client(f"http://127.0.0.1:{port}").get("/campaigns")
+
+
+def test_an_admin_does_at_a_site_what_commands_do_with_teams_and_whole_campaigns(remote: Remote) -> None:
+    run = remote.folder / "of-admin.run"
+    run.write_text(RUN)
+    assert remote.submit(run, more=("--new-system", "of an admin", "--confirm")).status == 0
+    with remote.database.write() as session:
+        people.create_user(session, CONSOLE, new_account("bob"))
+        admin = people.create_user(session, CONSOLE, new_account("root"), is_admin=True)
+        teams.create_team(session, CONSOLE, "Alfa")
+        scopes = [Scope.ORGANISE, Scope.MANAGE]
+        token = credentials.make_token(session, CONSOLE, admin, "test", scopes, days=1, now=present())
+        number = session.scalar(sa.select(sa.func.max(Submission.id)))
+    assert "may not organise" in remote.run("team", "list").err
+    root = Remote(remote.site, remote.database, token, remote.folder)
+    assert root.run("team", "member", "add", "alfa", "bob").out == "bob is in Alfa now: member\n"
+    assert root.run("team", "rename", "alfa", "Alpha two").out == (
+        "the team is called Alpha two now; its slug is alpha-two\n"
+    )
+    assert "alpha-two  Alpha two  bob" in root.run("team", "list").out
+    assert "give --confirm" in root.run("team", "merge", "alpha-two", "alpha").err
+    assert root.run("team", "merge", "alpha-two", "alpha", "--confirm").out == "alpha-two is a part of Alpha now\n"
+    assert "Alpha two" not in root.run("team", "list").out
+    fetched = remote.folder / "fetched.run"
+    assert root.run("submission", "fetch", str(number), str(fetched)).status == 0
+    assert fetched.read_text() == RUN
+    assert root.run("submission", "fetch", str(number), str(fetched)).err.endswith(
+        "is there already; give another name\n"
+    )
+    archive = remote.folder / "papers.tar.gz"
+    assert root.run("export", "papers", "--out", str(archive)).status == 0
+    assert "name a .tar.gz" in root.run("export", "papers", "--out", str(remote.folder / "papers.zip")).err
+    assert root.run("export", "nothing", "--out", str(remote.folder / "nothing.tar.gz")).status == 2
+    assert not (remote.folder / "nothing.tar.gz").exists()
+    again = root.run("import-campaign", str(archive))
+    assert re.search(r"0 runs brought in, \d+ were there already", again.out)
+    assert "give a .zip" in root.run("import-campaign", str(remote.folder)).err

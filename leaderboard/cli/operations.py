@@ -9,12 +9,13 @@ import tempfile
 import types
 import typing
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
 from datetime import datetime
 from enum import Enum
 from functools import partial
 from pathlib import Path
 from pkgutil import resolve_name
-from typing import Any
+from typing import Any, BinaryIO
 from urllib.parse import quote
 
 import click
@@ -22,10 +23,9 @@ from flask import Flask
 from pydantic.fields import FieldInfo
 from werkzeug.test import Client as Caller
 
-from leaderboard.access import CONSOLE, Actor
-from leaderboard.accounts.writes import find_user
+from leaderboard.access import Actor
 from leaderboard.cli import options
-from leaderboard.cli.database import actor_named, reading, up_to_date, writing
+from leaderboard.cli.database import actor_named, up_to_date
 from leaderboard.cli.options import FILE, ask, flag, given_on_line, option, print_table, refuse_if
 from leaderboard.client import NOTHING, Client, Content, Refused
 from leaderboard.config import Config
@@ -33,10 +33,6 @@ from leaderboard.declared import inputs
 from leaderboard.declared.commands import PART, Command, Table
 from leaderboard.errors import NotFound, Unconfirmed
 from leaderboard.evaluations.inputs import FileRuleChanges
-from leaderboard.teams import writes as teams
-from leaderboard.teams.merging import merge_teams
-from leaderboard.teams.reads import find_system, find_team, listed_teams
-from leaderboard.teams.rules import Role
 from leaderboard.web.context import CONSOLE_KEY, modules_of
 from leaderboard.web.endpoints import ENDPOINTS, PREFIX, Endpoint, create_console
 
@@ -57,10 +53,6 @@ BY_HAND = {  # commands that no endpoint makes: where they are
     "form rules": "operations:rules",
     "submission list": "submissions:list_submissions",
     "submission fetch": "submissions:fetch",
-    "team list": "operations:list_teams",
-    "team merge": "operations:merge",
-    "team rename": "operations:rename",
-    "team member add": "operations:add_member",
 }
 
 
@@ -157,7 +149,7 @@ def option_of(name: str, field: FieldInfo, default: Any) -> click.Option:
     elif shown.is_file:
         kind = options.TEXT_OF_FILE
     kind = options.or_none(kind) if types.NoneType in kinds else kind
-    return click.Option([words, name], type=kind, multiple=name in ("links", "choices"), **more)
+    return click.Option([words, name], type=kind, multiple=name in ("links", "choices", "unite"), **more)
 
 
 def settings_of(model: type[inputs.Inputs]) -> list[click.Parameter]:
@@ -298,6 +290,7 @@ class _InProcess(Client):
         arguments: Mapping[str, str] = NOTHING,
         content: Content | None = None,
         head: Mapping[str, str] = NOTHING,
+        into: BinaryIO | None = None,
     ) -> Any:
         with tempfile.SpooledTemporaryFile(2**20) as body:
             body.writelines([content] if isinstance(content, bytes) else content or ())
@@ -313,73 +306,10 @@ class _InProcess(Client):
             )
             if answer.status_code >= 400:
                 raise Refused.of(answer.status_code, answer.data)
+            if into is not None:
+                with closing(answer):
+                    return into.writelines(answer.iter_encoded())
             return answer.text if answer.mimetype == "text/plain" else answer.json
-
-
-@click.command()
-@click.argument("team")
-@click.argument("user")
-@option("--role", "Owners invite others.", Role, default="member")
-def add_member(team: str, user: str, role: str) -> None:
-    """Put an account into a team, or give a member another role.
-
-    \b
-    leaderboard team member add team-alder ada --role owner
-    """
-    with writing() as session:
-        record, account = find_team(session, team), find_user(session, user)
-        teams.add_member(session, CONSOLE, record, account, Role(role))
-    click.echo(f"{account.name} is {'an' if role == Role.OWNER else 'a'} {role} of {record.name}")
-
-
-@click.command()
-def list_teams() -> None:
-    """List the teams with their members.
-
-    \b
-    leaderboard team list
-    """
-    with reading() as session:
-        rows = listed_teams(session)
-    print_table(("team", "name", "members"), rows, "no team yet; make one: leaderboard team add")
-
-
-@click.command()
-@click.argument("team")
-@click.argument("name")
-@option("--slug", "Its part of an address (default: made from the name).")
-def rename(team: str, name: str, slug: str | None) -> None:
-    """Give a team another name; its old address leads to the new one.
-
-    \b
-    leaderboard team rename team-alder 'Alder Group'
-    """
-    with writing() as session:
-        record = find_team(session, team)
-        teams.rename_team(session, CONSOLE, record, name, slug)
-    click.echo(f"the team is called {record.name} now; its slug is {record.slug}")
-
-
-@click.command()
-@click.argument("team")
-@click.argument("into")
-@option("--unite", "A system of TEAM that becomes one with INTO's of the same name.", multiple=True)
-@flag("--confirm confirmed", "Do it without a question.")
-def merge(team: str, into: str, unite: tuple[str, ...], confirmed: bool) -> None:
-    """Make TEAM a part of INTO: systems, runs, people and quotas. It can't be taken back.
-
-    Systems whose names both have are kept apart, unless they are named with --unite.
-
-    \b
-    leaderboard team merge alder-group team-alder --unite heron
-    """
-    if not confirmed:
-        ask(f"Make {team} a part of {into} for good?")
-    with writing() as session:
-        source, target = find_team(session, team), find_team(session, into)
-        systems = [find_system(session, source.slug, slug).id for slug in unite]
-        merge_teams(session, CONSOLE, source, target, unite=systems)
-    click.echo(f"{source.name} is a part of {target.name} now")
 
 
 @click.command(params=settings_of(FileRuleChanges))

@@ -229,6 +229,11 @@ def given_on_line(context: click.Context) -> dict[str, Any]:
     return {name: value for name, value in context.params.items() if context.get_parameter_source(name) is from_line}
 
 
+def server_on_line(server: str | None) -> str | None:
+    """The site, where the command line names it: as made commands, which act here whatever the environment names."""
+    return server if "server" in given_on_line(click.get_current_context()) else None
+
+
 def refuse_if(is_wrong: object, words: str) -> None:
     """Raises UsageError with these words where it is wrong, as options are that don't go together."""
     if is_wrong:

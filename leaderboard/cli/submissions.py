@@ -3,7 +3,7 @@
 And what of `leaderboard submission` no endpoint makes.
 """
 
-import shutil
+import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from http import HTTPStatus
 from pathlib import Path
@@ -13,18 +13,16 @@ import click
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard import access, config, errors, names, store
-from leaderboard.audit.writes import present
+from leaderboard import access, errors, names
 from leaderboard.cli import options
 from leaderboard.cli.database import reading, writing
 from leaderboard.cli.operations import client_of, settings_of
-from leaderboard.cli.options import Place, aligned, counting_bar, flag, named, option, refuse_if
+from leaderboard.cli.options import Place, aligned, counting_bar, flag, named, option, refuse_if, server_on_line
 from leaderboard.client import UNFINISHED, Client
 from leaderboard.declared.commands import moment
 from leaderboard.evaluations.reads.evaluations import find_evaluation
 from leaderboard.evaluations.rules import WHERE_READ
 from leaderboard.submissions.inputs import LONGEST_LABEL, RunSettings
-from leaderboard.submissions.reads.status import status
 from leaderboard.submissions.rules import SHOWN_STATES, RunChoice, SystemKind
 from leaderboard.teams.models import System, Team
 from leaderboard.teams.reads import find_team
@@ -254,9 +252,7 @@ def list_submissions(
     within = f"/evaluations/{evaluation}" if evaluation else ""
     filters["late"] = {True: "yes", False: "no", None: None}[late]
     asked = {name: str(value) for name, value in filters.items() if value}
-    # As other commands of the group, which act here unless the line says otherwise, whatever the environment names.
-    here = server if "server" in options.given_on_line(click.get_current_context()) else None
-    client = client_of("submission", here, token_file)
+    client = client_of("submission", server_on_line(server), token_file)
     rows = client.get(f"/organise/campaigns/{campaign}{within}/submissions", **asked)["rows"]
     options.print_table(HEAD, map(_cells, rows), "no such submission")
 
@@ -270,15 +266,13 @@ def _cells(row: dict[str, Any]) -> tuple[str, ...]:
 @click.command()
 @click.argument("number", type=options.whole(1))
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
-def fetch(number: int, file: Path) -> None:
+@options.AT_SERVER
+def fetch(number: int, file: Path, server: str | None, token_file: Path | None) -> None:
     """Copy the file of a submission, as it was received, into FILE, which must not be there yet.
 
     \b
     leaderboard submission fetch 17 run-17.gz
     """
-    with reading() as session:
-        sha256 = status(session, access.CONSOLE, number, present()).receipt
-    if file.exists():
-        raise errors.BadInput(f"{file} is there already; give another name")
-    shutil.copyfile(store.RunStore(config.Config.from_environment().store_url).run_file(sha256), file)
-    click.echo(f"{file}: SHA-256 {sha256}")
+    client_of("submission", server_on_line(server), token_file).fetch(f"/submissions/{number}/file", file)
+    with file.open("rb") as content:
+        click.echo(f"{file}: SHA-256 {hashlib.file_digest(content, 'sha256').hexdigest()}")

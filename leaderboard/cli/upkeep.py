@@ -9,10 +9,12 @@ import logging
 import re
 import shutil
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
+from typing import Any
+from urllib.parse import quote
 
 import click
 import sqlalchemy as sa
@@ -21,7 +23,7 @@ from leaderboard import access, db
 from leaderboard.audit import verify as record
 from leaderboard.cli import options
 from leaderboard.cli.database import actor_named, up_to_date
-from leaderboard.cli.options import counting_bar, flag, json_text, option
+from leaderboard.cli.options import client_at, counting_bar, flag, json_text, option, refuse_if, server_on_line
 from leaderboard.config import Config
 from leaderboard.errors import BadInput, NotFound
 from leaderboard.formats import Limits
@@ -30,7 +32,7 @@ from leaderboard.store import RunStore
 from leaderboard.transfer.drafting import draft_of
 from leaderboard.transfer.exporting import exporting
 from leaderboard.transfer.importing import bring_in
-from leaderboard.transfer.manifest import NAME, Tree, open_tree, read_manifest
+from leaderboard.transfer.manifest import NAME, open_tree, read_manifest
 from leaderboard.worker import stored_runs
 from leaderboard.worker.loop import run
 
@@ -137,8 +139,15 @@ SHOWN = 20  # lines of a list that the terminal shows
 @option("--write-manifest draft", "Only write a draft of the manifest.", options.OUT)
 @option("--report report_file", "What was done, as JSON.", options.OUT)
 @option("--as user", "Import as this account, with its rights only.")
+@options.AT_SERVER
 def import_campaign(
-    source: Path, manifest: Path | None, draft: Path | None, report_file: Path | None, user: str | None
+    source: Path,
+    manifest: Path | None,
+    draft: Path | None,
+    report_file: Path | None,
+    user: str | None,
+    server: str | None,
+    token_file: Path | None,
 ) -> None:
     """Bring a campaign of past years in: queries, judgments and runs, with their true dates.
 
@@ -146,13 +155,24 @@ def import_campaign(
     leaderboard import-campaign archive/ --write-manifest manifest.toml    # then read and complete it
     leaderboard import-campaign archive/ --manifest manifest.toml
 
-    FOLDER may be an archive of one, too. All of it comes in, or every problem is told and nothing does; what is there
-    already is left as it is. Workers score the runs.
+    FOLDER may be an archive of one, too; with --server it has to be. All of it comes in, or every problem is told and
+    nothing does; what is there already is left as it is. Workers score the runs.
     """
+    refuse_if(draft and draft.exists(), f"{draft} is there already; name another file")
+    if server := server_on_line(server):
+        refuse_if(user, "--as is for this installation itself; with --server the token says whose account it is")
+        refuse_if(source.is_dir(), f"{source} is a folder; with --server give a .zip, .tar or .tar.gz of it")
+        client, archive = client_at(server, token_file), [("archive", source)]
+        if draft is not None:
+            return _write_draft(draft, client.send("/organise/import/draft", ({}, archive)))
+        fields = {} if manifest is None else {"manifest": manifest.read_text("utf-8")}
+        plan = client.send("/organise/import/preview", (fields, archive))
+        return _say(client.post("/organise/import", {"kept": plan["kept"]})["report"], report_file)
     with open_tree(source) as tree:
         if draft is not None:
-            _write_draft(tree, draft)
-            return
+            with counting_bar(len(tree.files), "Looking") as done:
+                drafted = draft_of(tree, done)
+            return _write_draft(draft, asdict(drafted))
         if manifest is None and NAME not in tree.files:
             raise BadInput(
                 f"{source} has no {NAME}; write one: leaderboard import-campaign {source} --write-manifest FILE"
@@ -163,24 +183,25 @@ def import_campaign(
         store = RunStore(config.store_url, config)
         with up_to_date(config) as database, counting_bar(len(content.runs(tree)[0]), "Reading") as done:
             report = bring_in(database, store, actor, content, tree, name, done=done).report
+    return _say(asdict(report), report_file)
+
+
+def _say(report: Mapping[str, Any], report_file: Path | None) -> None:
+    """Prints what an import did, and keeps it in the file."""
     if report_file is not None:
-        report_file.write_text(json_text(asdict(report)), "utf-8")
-    _echo("made ", report.made)
-    _echo("left as it is: ", report.there)
-    _echo("note: ", report.notes, err=True)
-    _echo("nothing in the manifest names ", report.unmatched, err=True)
-    already = f", {report.already:,} were there already" if report.already else ""
-    click.echo(f"{counted(report.imported, 'run')} brought in{already}")
+        report_file.write_text(json_text(report), "utf-8")
+    _echo("made ", report["made"])
+    _echo("left as it is: ", report["there"])
+    _echo("note: ", report["notes"], err=True)
+    _echo("nothing in the manifest names ", report["unmatched"], err=True)
+    already = f", {report['already']:,} were there already" if report["already"] else ""
+    click.echo(f"{counted(report['imported'], 'run')} brought in{already}")
 
 
-def _write_draft(tree: Tree, draft: Path) -> None:
-    if draft.exists():
-        raise BadInput(f"{draft} is there already; name another file")
-    with counting_bar(len(tree.files), "Looking") as done:
-        drafted = draft_of(tree, done)
-    draft.write_text(drafted.text, encoding="utf-8")
-    click.echo(f"{draft}: {counted(drafted.evaluations, 'evaluation')}, {counted(drafted.runs, 'run')}")
-    _echo("", drafted.notes)
+def _write_draft(draft: Path, drafted: Mapping[str, Any]) -> None:
+    draft.write_text(drafted["text"], encoding="utf-8")
+    click.echo(f"{draft}: {counted(drafted['evaluations'], 'evaluation')}, {counted(drafted['runs'], 'run')}")
+    _echo("", drafted["notes"])
 
 
 def _echo(words: str, lines: Sequence[str], *, err: bool = False) -> None:
@@ -196,17 +217,22 @@ ARCHIVES = {".zip": "zip", ".tar": "tar", ".tar.gz": "gztar", ".tgz": "gztar"}
 @click.command()
 @click.argument("campaign")
 @option("--out", "A folder, .zip or .tar.gz to make.", click.Path(path_type=Path), required=True)
-def export(campaign: str, out: Path) -> int:
+@options.AT_SERVER
+def export(campaign: str, out: Path, server: str | None, token_file: Path | None) -> int:
     """Write a campaign with its queries, judgments, runs, teams and dates, as `import-campaign` reads them.
 
     \b
     leaderboard export harbour --out harbour.tar.gz
 
     It holds judgments, hidden queries and teams' notes: keep it from others. Accounts are not in it. The exit status is
-    1 when the stored file of a run is gone or damaged: that run is left out.
+    1 when the stored file of a run is gone or damaged: that run is left out. With --server it is a .tar.gz.
     """
     if out.exists():
         raise BadInput(f"{out} is there already; name another place")
+    if server := server_on_line(server):
+        refuse_if(not out.name.endswith((".tar.gz", ".tgz")), "with --server name a .tar.gz: --out NAME.tar.gz")
+        client_at(server, token_file).fetch(f"/organise/campaigns/{quote(campaign, safe='')}/export.tar.gz", out)
+        return 0
     config = Config.from_environment()
     with (
         up_to_date(config) as database,

@@ -204,8 +204,9 @@ def check_looked(
 
 def run_download(submission: int, sha256: str) -> Response:
     """The bytes as received, only ever as a download: nothing that a team sends is shown by a browser from here."""
-    file = store().run_file(sha256).open("rb")
-    packed = file.peek(2)[:2] == b"\x1f\x8b"
+    file = store().run_file(sha256).open("rb", buffering=0)  # the server sends from the descriptor's own position on
+    packed = file.read(2) == b"\x1f\x8b"
+    file.seek(0)
     name = f"submission-{submission}.txt{'.gz' if packed else ''}"
     answer: Response = send_file(file, mimetype="application/octet-stream", as_attachment=True, download_name=name)
     answer.headers["Cache-Control"] = "private, no-store"

@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 from leaderboard import access, errors
 from leaderboard.accounts import reads as accounts
 from leaderboard.accounts.rules import Scope
+from leaderboard.accounts.writes import find_user
 from leaderboard.declared.commands import Command, Find, Other, Table, account_named, moment
 from leaderboard.evaluations.reads.effects import entered_by
 from leaderboard.evaluations.writes import remove_system as remove_unused
@@ -18,7 +19,7 @@ from leaderboard.teams import reads as teams
 from leaderboard.teams.merging import merge_teams
 from leaderboard.teams.models import System, Team
 from leaderboard.teams.reads import find_known_team, find_system, find_team
-from leaderboard.teams.rules import COMMAND_LINE
+from leaderboard.teams.rules import COMMAND_LINE, Role
 from leaderboard.web.context import actor, config, now, read, reading, writing
 from leaderboard.web.endpoints import counting, get, look_again, post, require_scope
 from leaderboard.web.organise import CAMPAIGN, require_confirmed
@@ -37,6 +38,10 @@ SYSTEM_LIST = Table(
 REQUESTS = Table(
     ("request", "name", "since", "says"), lambda row: (row["id"], row["name"], row["created_at"][:10], row["text"]),
     "nobody asks", lambda answer: answer["waiting"],
+)  # fmt: skip
+TEAMS = Table(
+    ("team", "name", "members"), lambda row: (row["slug"], row["name"], row["members"]),
+    "no team yet; make one: leaderboard team add",
 )  # fmt: skip
 INVITATIONS = Table(
     ("invitation", "made by", "works until"),
@@ -76,6 +81,14 @@ def make_team(body: inputs.NewTeam) -> teams.TeamPage:
     with counting() as session:
         made = writes.create_team(session, actor(), body.name, body.slug.strip(), body.description)
     return _page(made.slug)
+
+
+@get("/organise/teams", Scope.ORGANISE, command=Command("team list", TEAMS))
+def list_all_teams() -> tuple[teams.ListedTeam, ...]:
+    """The teams of the site with their members, for admins."""
+    _require_admin()
+    with reading() as session:
+        return teams.listed_teams(session)
 
 
 @post("/teams/join", Scope.MANAGE)
@@ -196,6 +209,47 @@ def leave_team(team: str, body: inputs.Leaving) -> Left:
         record = _known(session, team)
         writes.remove_member(session, actor(), record, actor().user_id, confirm=body.confirm)
         return Left(record.name, record.slug)
+
+
+@post(f"{TEAM}/members", Scope.ORGANISE, command=Command(
+    "team member add TEAM USER", "{user} is in {name} now: {role}", "team-alder ada --role owner",
+    sends={"role": Role.MEMBER.value},
+))  # fmt: skip
+def add_member(team: str, body: inputs.NewMember) -> teams.TeamPage:
+    """Puts an account into a team, or gives a member another role, for admins; others invite people."""
+    _require_admin()
+    with writing() as session:
+        writes.add_member(session, actor(), find_team(session, team), find_user(session, body.user), body.role)
+    return read(teams.team_page, team)
+
+
+@post(f"{TEAM}/rename", Scope.ORGANISE, command=Command(
+    "team rename TEAM NAME", "the team is called {name} now; its slug is {slug}", "team-alder 'Alder Group'"
+))  # fmt: skip
+def rename_any_team(team: str, body: inputs.TeamName) -> teams.TeamPage:
+    """Gives a team another name; its old address leads to the new one."""
+    with counting() as session:
+        record = _known(session, team)
+        writes.rename_team(session, actor(), record, body.name, body.slug.strip())
+    return read(teams.team_page, record.slug)
+
+
+@post(f"{TEAM}/into/<into>", Scope.ORGANISE, command=Command(
+    "team merge TEAM INTO", "{team} is a part of {name} now", "alder-group team-alder --unite heron"
+))  # fmt: skip
+def merge_any_team(team: str, into: str, body: inputs.MergeBySlugs) -> teams.TeamPage:
+    """Makes one team a part of another, with its systems, runs, people and quotas. This can't be undone, and has to be
+    confirmed. Systems whose names both have are kept apart, unless they are named.
+    """
+    with writing() as session:
+        source, target = _known(session, team), _known(session, into)
+        refused = access.merging_refusal(session, actor(), source, target)
+        access.require(not refused, refused)  # before a mistyped slug is said to be like another
+        systems = [find_system(session, source.slug, slug).id for slug in body.unite]
+        merge_teams(session, actor(), source, target, unite=systems)
+        if not body.confirm:
+            raise errors.Unconfirmed([f"{source.name} becomes a part of {target.name} for good"])
+    return read(teams.team_page, into)
 
 
 @post(f"{TEAM}/members/<int:member>/remove", Scope.MANAGE, command=Command(
@@ -331,6 +385,11 @@ def _write(write: Callable[..., Written], team: str, *values: object, **more: ob
 def _known(session: Session, team: str) -> Team:
     """The team of an address, if there is one for whoever asks."""
     return find_known_team(session, actor(), team, now())
+
+
+def _require_admin() -> None:
+    if not actor().all_powerful:
+        raise errors.NotFound
 
 
 def _require_inside(team: Team) -> None:

@@ -120,8 +120,22 @@ class NewRole(Inputs):
     role: Role
 
 
+class NewMember(Inputs):
+    """user: the name of the account."""
+
+    user: str
+    role: Role = setting("Role", "Owners invite others.", default=Role.MEMBER)
+
+
 class Merge(Inputs):
     """unite: the systems of the team that goes which become one with the namesake of the other, by their numbers."""
 
     unite: list[int] = setting("Systems that become one", default=[])
+    confirm: Confirm = False
+
+
+class MergeBySlugs(Inputs):
+    """unite: the systems of the team that goes which become one with the namesake of the other, by their slugs."""
+
+    unite: list[str] = setting("A system that becomes one with that of the same name", default=[])
     confirm: Confirm = False

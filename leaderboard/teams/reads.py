@@ -168,8 +168,17 @@ def team_called(session: Session, name_key: str) -> Team | None:
     return session.scalar(sa.select(Team).join(TeamName).where(TeamName.name_key == name_key))
 
 
-def listed_teams(session: Session) -> list[tuple[str, str, str]]:
-    """Slug, name and members of each, its owners marked as such; by name. Not those merged into others."""
+@frozen
+class ListedTeam:
+    """A team of the site. members: their names, owners marked as such; "" without any."""
+
+    slug: str
+    name: str
+    members: str
+
+
+def listed_teams(session: Session) -> tuple[ListedTeam, ...]:
+    """All teams by name, but for those merged into others."""
     rows = session.execute(
         sa.select(Team.slug, Team.name, User.name, Membership.role)
         .outerjoin(Membership, Membership.team_id == Team.id)
@@ -177,11 +186,11 @@ def listed_teams(session: Session) -> list[tuple[str, str, str]]:
         .where(Team.merged_into_id.is_(None))
         .order_by(Team.name, Team.id, User.name)
     )
-    words = {None: "–", Role.MEMBER: "{}", Role.OWNER: "{} (owner)"}
-    return [
-        (*team, ", ".join(words[role].format(member) for *_, member, role in members))
-        for team, members in groupby(rows, key=itemgetter(0, 1))
-    ]
+    words = {None: "", Role.MEMBER: "{}", Role.OWNER: "{} (owner)"}
+    return tuple(
+        ListedTeam(slug, name, ", ".join(words[role].format(member) for *_, member, role in members))
+        for (slug, name), members in groupby(rows, key=itemgetter(0, 1))
+    )
 
 
 def teams_with_runs(session: Session, campaign_id: int) -> Sequence[Team]:

@@ -341,6 +341,7 @@ PAGES: dict[str, tuple[Page, ...]] = {
         Page(f"{API}/organise/campaigns/elsewhere/teams/{{team}}/into/{{other_team}}", NOT_HERE),
     ),
     "api.list_organisers": (Page(f"{API}/organise/campaigns/news/organisers", ORGANISED, told=TOLD_TEAM),),
+    "api.list_all_teams": (Page(f"{API}/organise/teams", ORGANISED, only_admins=True),),
     "api.list_founders": (Page(f"{API}/organise/founders", ORGANISED, only_admins=True),),
     "api.may_submit": (Page(f"{API}/campaigns/news/evaluations/2026/submitting", TOKENS),),
     "api.submission_results": (
@@ -457,6 +458,8 @@ FIELDS: dict[str, dict[str, Any]] = {
     "api.rename_source": {"source": "sekretsource", "name": "other"},
     "api.take_run_off": {"ruling": "hidden", "because": "a reason"},
     "api.rename_team": {"name": "Sekretwoods too"},
+    "api.rename_any_team": {"name": "Sekretwoods too"},
+    "api.add_member": {"user": "Sekretada"},
     "api.add_organiser": {"name": "Sekretada"},
     "api.let_team_in": {"team": "meadow"},
     "api.exclude_queries": {"queries": ["q1"], "because": "unclear"},
@@ -500,7 +503,7 @@ _forms(ONLY_ADMINS, {
     "organise_import.take_in_whole": "/organise/import",
     "api.draft_import": f"{API}/organise/import/draft", "api.preview_import": f"{API}/organise/import/preview",
     "api.import_campaign": f"{API}/organise/import", "api.add_founder": f"{API}/organise/founders",
-    "api.remove_founder": f"{API}/organise/founders/remove",
+    "api.remove_founder": f"{API}/organise/founders/remove", "api.add_member": f"{API}/teams/sekretwoods/members",
 })  # fmt: skip
 _forms(_refused(403, *INSIDE), {
     "submissions.withdraw api.withdraw_run": "/submissions/{run}/withdraw",
@@ -529,6 +532,10 @@ _forms(_refused(409), {
     "teams.ask api.ask_to_join": "/teams/sekretwoods/requests",
     "teams.take_back api.take_request_back": "/teams/sekretwoods/requests/back",
 }, _where_hidden(_refused(409)))  # fmt: skip
+_forms(_refused(403, *STAFF), {
+    "api.rename_any_team": f"{API}/teams/sekretwoods/rename",
+    "api.merge_any_team": f"{API}/teams/sekretwoods/into/sekretwoods",
+}, _where_hidden(_refused(403, *STAFF)))  # fmt: skip
 _forms(_refused(404, *TEAM), {"teams.leave api.leave_team": "/teams/sekretwoods/leave"})
 _forms(
     {**_refused(404, *TEAM), "member of the team": 403},
