@@ -160,7 +160,7 @@ class _Here:
             with self._database.write() as session:
                 evaluation, team = find_evaluation(session, CONSOLE, CAMPAIGN, name), find_team(session, "team-alder")
                 system = NewSystem(f"{name} {number}")
-                submit(session, CONSOLE, evaluation, team, system=system, upload=upload)
+                submit(session, CONSOLE, evaluation.id, team.id, system=system, upload=upload)
 
     def seconds(self, name: str, count: int) -> float:
         """From the first claim to the last result. Raises RuntimeError unless all runs were scored."""

@@ -39,6 +39,8 @@ LOOK_SECONDS = 1.0  # between two questions whether a run is scored
 UNFINISHED = ("queued", "scoring")
 HERE = ("localhost", "127.0.0.1", "::1")
 
+BOUNDARY = uuid.uuid4().hex  # between the parts of a form: nobody knows it who writes a file
+
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 Tell = Callable[[int], None]
 Content = bytes | Iterator[bytes]
@@ -247,8 +249,7 @@ class _Form:
     """A form with files, whose bytes are read while they are sent. tell: of the bytes of each piece of a file."""
 
     def __init__(self, fields: Mapping[str, str], files: Sequence[tuple[str, Path]], tell: Tell | None = None) -> None:
-        boundary = uuid.uuid4().hex
-        start = f"--{boundary}\r\nContent-Disposition: form-data; name="
+        start = f"--{BOUNDARY}\r\nContent-Disposition: form-data; name="
         text = "".join(f'{start}"{name}"\r\n\r\n{value}\r\n' for name, value in fields.items())
         self._parts: list[bytes | Path] = []
         for field, path in files:
@@ -256,10 +257,10 @@ class _Form:
             text += f'{start}"{field}"; filename="{name}"\r\nContent-Type: application/octet-stream\r\n\r\n'
             self._parts += [text.encode("utf-8", "replace"), path]
             text = "\r\n"
-        self._parts.append(f"{text}--{boundary}--\r\n".encode("utf-8", "replace"))
+        self._parts.append(f"{text}--{BOUNDARY}--\r\n".encode("utf-8", "replace"))
         self._tell = tell
         size = sum(len(part) if isinstance(part, bytes) else part.stat().st_size for part in self._parts)
-        self.head = {"Content-Type": f"multipart/form-data; boundary={boundary}", "Content-Length": str(size)}
+        self.head = {"Content-Type": f"multipart/form-data; boundary={BOUNDARY}", "Content-Length": str(size)}
 
     def pieces(self) -> Iterator[bytes]:
         """The whole form, piece by piece."""

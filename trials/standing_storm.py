@@ -30,13 +30,12 @@ from leaderboard.access import CONSOLE
 from leaderboard.audit.verify import one_moment, verify
 from leaderboard.boards import writes as boards
 from leaderboard.errors import LeaderboardError, Unavailable
-from leaderboard.evaluations.models import Evaluation
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.rules import Designation, Ruling, State
 from leaderboard.submissions.writes import submissions
 from leaderboard.teams import writes as systems
 from leaderboard.teams import writes as teams
-from leaderboard.teams.models import System, Team
+from leaderboard.teams.models import Team
 from leaderboard.worker import queue
 from leaderboard.worker.models import Scoring
 from tests.support.processes import Process
@@ -114,10 +113,8 @@ class Storm:
         owner, system_id = chance.choice(self._systems)
         upload = self._world.receive(run_text(chance.randrange(10_000)))
         with self._world.database.write() as session:
-            evaluation, team = session.get_one(Evaluation, self._world.evaluation), session.get_one(Team, owner)
-            kind = chance.choice(list(Designation))
-            system = session.get_one(System, system_id)
-            run = submissions.submit(session, CONSOLE, evaluation, team, system=system, upload=upload, designation=kind)
+            into, kind = (self._world.evaluation, owner), chance.choice(list(Designation))
+            run = submissions.submit(session, CONSOLE, *into, system=system_id, upload=upload, designation=kind)
         self._runs.append(run.id)
 
     def _change(self, run: int, change: Callable[[Session, Submission], object]) -> None:

@@ -292,7 +292,7 @@ class _InProcess(Client):
         head: Mapping[str, str] = NOTHING,
         into: BinaryIO | None = None,
     ) -> Any:
-        with tempfile.SpooledTemporaryFile(2**20) as body:
+        with tempfile.SpooledTemporaryFile(2**24) as body:
             body.writelines([content] if isinstance(content, bytes) else content or ())
             size = body.tell()
             body.seek(0)

@@ -264,7 +264,7 @@ def agreements_of(session: Session, evaluation: Evaluation, versions: Mapping[st
     Raises InvalidFields, by `agreement_name`, for keys that none has, and for anything but the standing version: nobody
     accepts what they were not shown.
     """
-    standing = standing_agreements(session, evaluation.id)
+    standing = standing_agreements(session, evaluation.id) if versions else {}
     asked = {key: str(agreement.version) for key, agreement in standing.items()}
     said = ", ".join(f"version {version} of {key}" for key, version in asked.items())
     words = f"asked now is {said or 'none'}: read it, and give its version to accept it; {WHERE_READ}"

@@ -90,16 +90,16 @@ def submit_run(campaign: str, evaluation: str) -> SubmissionStatus:
     warnings (`fields.confirm`), unless `confirm` is yes: nothing of it is kept.
     """
     with reading() as session:
-        evaluation_id = find_evaluation(session, actor(), campaign, evaluation).id
+        asked = find_evaluation(session, actor(), campaign, evaluation)
     key = _key()
     earlier = _sent(key)
     if earlier is not None:
-        _require_same(earlier.id, evaluation_id)
+        _require_same(earlier.id, asked)
         return answered(earlier)
     try:
-        return read(reads.status, _taken(evaluation_id, key))
+        return read(reads.status, _taken(asked, key))
     except (Conflict, InvalidFields):
-        if (earlier := _sent(key)) and earlier.evaluation.id == evaluation_id:  # two tries came at the same moment
+        if (earlier := _sent(key)) and earlier.evaluation.id == asked.id:  # two tries came at the same moment
             return answered(earlier)
         raise
 
@@ -156,7 +156,7 @@ def _changed_run(
     return read(reads.status, submission)
 
 
-def _sender(evaluation_id: int, session: Session, fields: MultiDict[str, str]) -> tuple[Team, System | str]:
+def _sender(evaluation: Evaluation, session: Session, fields: MultiDict[str, str]) -> tuple[Team, System | str]:
     """The reader's team that the fields name, and its system, or the name of a new one. Raises InvalidFields."""
     for name, values in fields.lists():
         is_known = name in KNOWN or name.startswith((ANSWER, AGREEMENT))
@@ -164,9 +164,8 @@ def _sender(evaluation_id: int, session: Session, fields: MultiDict[str, str]) -
             raise uploads.not_taken(name, is_known, [*sorted(KNOWN), f"{ANSWER}…", f"{AGREEMENT}…"])
     if not fields.get("team"):
         raise InvalidFields({"team": ["name the team, before the file"]})
-    campaign = session.get_one(Evaluation, evaluation_id).campaign_id
     try:
-        team = find_own_team(session, actor(), fields["team"], campaign)
+        team = find_own_team(session, actor(), fields["team"], evaluation.campaign_id)
     except NotFound as error:
         raise InvalidFields({"team": [error.message]}) from None
     if bool(fields.get("system")) == bool(fields.get("new_system")):
@@ -179,16 +178,16 @@ def _sender(evaluation_id: int, session: Session, fields: MultiDict[str, str]) -
         raise InvalidFields({"system": [error.message, MAKE_ONE]}) from None
 
 
-def _taken(evaluation_id: int, key: str | None) -> int:
+def _taken(evaluation: Evaluation, key: str | None) -> int:
     """The submission that is made of this request's form and file. Raises what is wrong, and keeps nothing then."""
-    intake = pages.Intake(evaluation_id, lambda *form: _sender(evaluation_id, *form)[0], key)
+    intake = pages.Intake(evaluation, lambda *form: _sender(evaluation, *form)[0], key)
     number: int | None = None
 
     def settle(posted: uploads.Posted, upload: Received, path: Path) -> None:
         nonlocal number
         wrong = Gathered()
         with reading() as session:
-            sent = _sent_run(session, evaluation_id, posted, upload, wrong)
+            sent = _sent_run(session, evaluation, posted, upload, wrong)
         number = intake.submit(sent, wrong.fields, posted, now(), path)
 
     try:
@@ -206,20 +205,20 @@ def _taken(evaluation_id: int, key: str | None) -> int:
 
 
 def _sent_run(
-    session: Session, evaluation_id: int, posted: uploads.Posted, upload: Received, wrong: Gathered
+    session: Session, evaluation: Evaluation, posted: uploads.Posted, upload: Received, wrong: Gathered
 ) -> pages.SentRun:
     """What this request's form says of its run. wrong: gathers what of that can't be read."""
     fields = posted.fields
     beside = pages.said_beside(posted)
     if beside.problem:
         wrong.fields["beside"] = [beside.problem]
-    team, system = _sender(evaluation_id, session, fields)
+    team, system = _sender(evaluation, session, fields)
     own = {name: value for name, value in fields.items() if name in RunSettings.model_fields}
     settings, problems = checked_partly(RunSettings, own)
     wrong.fields |= problems
     accepted = list[int]()
     with wrong:
-        accepted = agreements_of(session, session.get_one(Evaluation, evaluation_id), _named(fields, AGREEMENT))
+        accepted = agreements_of(session, evaluation, _named(fields, AGREEMENT))
     details = {
         **settings.given(),
         "answers": _named(fields, ANSWER),
@@ -229,7 +228,7 @@ def _sent_run(
     return pages.SentRun(team.id, system.id if isinstance(system, System) else system, upload, details)
 
 
-def _require_same(earlier: int, evaluation_id: int) -> None:
+def _require_same(earlier: int, evaluation: Evaluation) -> None:
     """Raises Conflict where this request's form is not the one that made the submission, as far as nobody may change it
     later: its file, evaluation, team, system and θ.
     """
@@ -238,8 +237,8 @@ def _require_same(earlier: int, evaluation_id: int) -> None:
         theta = checked(RunSettings, {"threshold": posted.fields.get("threshold", "")}).threshold
         with reading() as session:
             run = session.get_one(Submission, earlier)
-            sent = _sent_run(session, evaluation_id, posted, upload, Gathered())
-            own = (upload.sha256, evaluation_id, sent.team_id, theta)
+            sent = _sent_run(session, evaluation, posted, upload, Gathered())
+            own = (upload.sha256, evaluation.id, sent.team_id, theta)
             is_same = own == (run.sha256, run.evaluation_id, run.team_id, run.threshold)
             if not is_same or (isinstance(sent.system, int) and sent.system != run.system_id):
                 raise Conflict(

@@ -32,6 +32,7 @@ from leaderboard.accounts import rate_limits as attempts
 from leaderboard.boards.reads.entries import NO_FIGURE
 from leaderboard.declared.inputs import checked_partly
 from leaderboard.evaluations.models import Evaluation
+from leaderboard.evaluations.reads.evaluations import find_evaluation
 from leaderboard.evaluations.rules import FieldKind, FormField, form_name
 from leaderboard.evaluations.writes import agreement_name
 from leaderboard.formats import RUN_FORMATS, Metadata, run_metadata, side_metadata
@@ -45,7 +46,7 @@ from leaderboard.submissions.reads import selection
 from leaderboard.submissions.reads.form import Submitting, checking, completed, expected_of, submitting
 from leaderboard.submissions.reads.status import SubmissionStatus, sent_under, status
 from leaderboard.submissions.writes import submissions
-from leaderboard.teams.models import System, Team
+from leaderboard.teams.models import Team
 from leaderboard.teams.writes import NewSystem
 from leaderboard.web import charts, uploads
 from leaderboard.web.context import actor, clock, config, database, now, page_number, read, reading, store, writing
@@ -84,13 +85,14 @@ class SentRun:
 class Intake:
     """A run that this request sends.
 
+    evaluation  as it was when the request began, with its campaign; `submissions.submit` looks again
     team_of  the team that the fields before the file name
     key      what the sender calls this sending: no second run of theirs is taken under it
     place    what its file holds in the quotas, from before it is read until it is counted; None before
     checked  what would become of the file, once it was looked at; header: what its own comment lines say
     """
 
-    evaluation_id: int
+    evaluation: Evaluation
     team_of: Callable[[Session, Fields], Team]
     key: str | None = None
     place: int | None = None
@@ -98,12 +100,16 @@ class Intake:
     header: Mapping[str, str] = field(default_factory=dict)
 
     def hold(self, fields: Fields) -> None:
-        """Holds a place for the file. Raises unless the team that the fields name may send one."""
+        """Holds a place for the file. Raises unless the team that the fields name may send one. The command line is no
+        person, holds none and is asked once its file has come.
+        """
+        if actor().user_id is None:
+            return
         expires_at = clock() + timedelta(seconds=(config().upload_seconds or ANY_UPLOAD_SECONDS) + COUNTING_SECONDS)
         with writing() as session:
-            evaluation, team = session.get_one(Evaluation, self.evaluation_id), self.team_of(session, fields)
+            team = self.team_of(session, fields)
             self.place = submissions.reserve_quota(
-                session, actor(), evaluation, team, begun_at=now(), now=clock(), expires_at=expires_at
+                session, actor(), self.evaluation, team, begun_at=now(), now=clock(), expires_at=expires_at
             )
 
     def give_up(self) -> None:
@@ -136,14 +142,12 @@ class Intake:
         checked, problems, user_id = self.checked, errors.Gathered(), actor().user_id
         try:
             with writing() as session:
-                evaluation, team = session.get_one(Evaluation, self.evaluation_id), session.get_one(Team, sent.team_id)
-                new = NewSystem(sent.system) if isinstance(sent.system, str) else None
-                system = new or session.get_one(System, sent.system)
+                system = NewSystem(sent.system) if isinstance(sent.system, str) else sent.system
                 with problems:
                     run = submissions.submit(
-                        session, actor(), evaluation, team, system=system, upload=sent.upload or NO_FILE,
-                        begun_at=begun_at, received_at=posted.received_at, place=self.place, key=self.key,
-                        header=self.header, **sent.details,
+                        session, actor(), self.evaluation.id, sent.team_id, system=system,
+                        upload=sent.upload or NO_FILE, begun_at=begun_at, received_at=posted.received_at,
+                        place=self.place, key=self.key, header=self.header, **sent.details,
                     ).id  # fmt: skip
                 problems.fields |= wrong
                 if checked.problem_count:
@@ -162,13 +166,12 @@ class Intake:
             counts = checked.tells_of_hidden or (arrived is None and checked.problem_count)
             if counts and user_id is not None:
                 with writing() as session:
-                    submissions.count_unused_file(session, self.evaluation_id, user_id, posted.received_at)
+                    submissions.count_unused_file(session, self.evaluation.id, user_id, posted.received_at)
             raise
 
     def _check(self, sent: SentRun, upload: Received, arrived: Path | None) -> None:
         with reading() as session:
-            evaluation = session.get_one(Evaluation, self.evaluation_id)
-            expected = expected_of(session, actor(), evaluation, now(), to_submit=True)
+            expected = expected_of(session, actor(), self.evaluation, now(), to_submit=True)
         path = arrived or store().run_file(upload.sha256)
         self.header = run_metadata(path, upload.filename)
         kept = rules.CHECKED_BYTES, store().config.text_bytes
@@ -199,7 +202,7 @@ def check_looked(
     with AT_ONCE:
         checked, run = rules.check_run(looked, expected, threshold=threshold)
         with reading() as session:
-            return completed(session, actor(), checked, run, looked.text_sha256, teams, now())
+            return completed(session, checked, run, looked.text_sha256, teams)
 
 
 def run_download(submission: int, sha256: str) -> Response:
@@ -358,7 +361,8 @@ def send(campaign: str, evaluation: str) -> ResponseReturnValue:
         attempts.count(database(), attempts.FORM_FILE, clock(), "", user=actor().user_id)
         intake.hold(fields)
 
-    intake = Intake(page.evaluation.id, team_of)
+    with reading() as session:
+        intake = Intake(find_evaluation(session, actor(), campaign, evaluation), team_of)
     try:
         posted = receive_run(hold)
     except BaseException:  # a sender who goes away in the middle, too

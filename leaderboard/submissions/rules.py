@@ -378,6 +378,8 @@ class Expected:
     fields       those of its form, some of which read the run's own metadata; none where the form itself is checked
     refused_now  why no run of the reader's is taken at this moment, in words; "" where one is
     late_now     whether one that is taken now counts as late
+    seen         the subset of queries that the reader knows of
+    details_open  whether the reader sees judgments of single documents
     """
 
     evaluation_id: int = 0
@@ -390,6 +392,8 @@ class Expected:
     fields: Sequence[FormField] = ()
     refused_now: str = ""
     late_now: bool = False
+    seen: Subset = Subset.SHOWN
+    details_open: bool = False
 
 
 @frozen
@@ -589,7 +593,8 @@ def look_at(file: Path | ByteSource, filename: str, most: int, text_bytes: int, 
     try:
         with open_plain(file, Limits(expanded_bytes=text_bytes), filename) as plain:
             while (whole or not text_sha256) and (piece := plain.read(PIECE)):
-                digest.update(piece)
+                if not text_sha256:
+                    digest.update(piece)
                 room = most - text.tell()
                 whole = whole and len(piece) <= room
                 text.write(piece[:room])

@@ -131,7 +131,7 @@ def test_a_run_that_comes_while_its_campaign_is_made_private_lets_its_team_in_or
     with ThreadPoolExecutor(1) as other:
         sent = upload("q1 Q0 d1 1 1 one\n")
         with world.organising() as (session, _, evaluation):
-            submissions.submit(session, world.ada, evaluation, session.get_one(Team, world.team), **sent)
+            submissions.submit(session, world.ada, evaluation.id, world.team, **sent)
             changing = other.submit(_change, world, visibility=Visibility.PRIVATE)
             wait_until(lambda: changing.done() or waits(world.database), "the change waits for the run")
         changing.result()

@@ -6,10 +6,8 @@ from pathlib import Path
 import pytest
 
 from leaderboard.access import CONSOLE
-from leaderboard.evaluations.models import Evaluation
 from leaderboard.submissions.writes import submissions
 from leaderboard.teams import writes as teams
-from leaderboard.teams.models import Team
 from leaderboard.teams.writes import NewSystem
 from tests.support.world import World, run_text
 
@@ -24,9 +22,8 @@ def runs(world: World, monkeypatch: pytest.MonkeyPatch) -> tuple[int, int]:
     first = world.submit(run_text(1), system=NewSystem("Heron"), label="first")
     upload = world.receive(run_text(2))
     with world.database.write() as session:
-        other = teams.create_team(session, CONSOLE, "Northern Light", slug="light")
-        evaluation, team = session.get_one(Evaluation, world.evaluation), session.get_one(Team, other.id)
-        second = submissions.submit(session, CONSOLE, evaluation, team, system=NewSystem("Heron"), upload=upload).id
+        other, new = teams.create_team(session, CONSOLE, "Northern Light", slug="light"), NewSystem("Heron")
+        second = submissions.submit(session, CONSOLE, world.evaluation, other.id, system=new, upload=upload).id
     world.drain()
     return first, second
 

@@ -126,7 +126,7 @@ def test_the_sample_run_is_taken_scored_and_ranked(
     with database.write() as session:
         evaluation = session.scalars(sa.select(Evaluation).where(Evaluation.slug == sample.evaluation)).one()
         team = create_team(session, CONSOLE, "Visitors")
-        submit(session, CONSOLE, evaluation, team, system=NewSystem("Visitor"), upload=upload, received_at=LOADED)
+        submit(session, CONSOLE, evaluation.id, team.id, system=NewSystem("Visitor"), upload=upload, received_at=LOADED)
     drain_here(database, store, Config(database_url=database_url, store_url=str(tmp_path / "store")))
     with database.read() as session:
         [row] = board(session, VISITOR, "harbour", sample.evaluation, LOADED).rows

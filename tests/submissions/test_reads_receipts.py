@@ -37,7 +37,6 @@ from leaderboard.judgments.rules import JudgmentFiles
 from leaderboard.results.reads.queries import query_list
 from leaderboard.results.reads.run import JUDGMENTS, KNOWN, QUERIES, SUBTOPICS, Receipt, receipt, results
 from leaderboard.submissions.writes import submissions
-from leaderboard.teams.models import Team
 from leaderboard.teams.writes import NewSystem
 from leaderboard.worker.reads import current_set
 from tests.support.world import World, build_world, judged
@@ -120,11 +119,10 @@ def played(migrated_sqlite: Path, tmp_path_factory: pytest.TempPathFactory) -> I
                 )
                 queries.exclude_queries(session, CONSOLE, made, EXCLUDED, because="two topics in one")
                 judgments.import_judgments(session, CONSOLE, made, JudgmentFiles(judged("".join(judged_lines))))
-            team = session.get_one(Team, world.team)
             for slug in ("complete", "pooled"):
                 made = session.scalars(sa.select(Evaluation).where(Evaluation.slug == slug)).one()
                 sent = submissions.submit(
-                    session, world.ada, made, team, system=NewSystem(f"System {slug}"),
+                    session, world.ada, made.id, world.team, system=NewSystem(f"System {slug}"),
                     upload=world.receive(played.run, "a run's file.txt"), threshold=0.25,
                 )  # fmt: skip
                 played.runs[slug] = sent.id
@@ -217,7 +215,7 @@ def test_known_documents_and_judgments_of_subtopics_can_be_fetched_too(
         judgments.import_judgments(session, CONSOLE, made, files)
         queries.exclude_queries(session, CONSOLE, made, ["q2"], because="unclear")
         sent = submissions.submit(
-            session, world.ada, made, session.get_one(Team, world.team), system=NewSystem("Of aspects"),
+            session, world.ada, made.id, world.team, system=NewSystem("Of aspects"),
             upload=world.receive(run, "aspects.txt"),
         )  # fmt: skip
         played.runs["aspects"] = sent.id

@@ -13,7 +13,6 @@ from leaderboard.audit.models import Event
 from leaderboard.audit.writes import replaying
 from leaderboard.campaigns import writes as campaigns
 from leaderboard.errors import Conflict, InvalidFields, NotAllowed, QuotaSpent
-from leaderboard.evaluations.models import Evaluation
 from leaderboard.submissions.models import Participation, Submission
 from leaderboard.submissions.reads.selection import scored_runs
 from leaderboard.submissions.rules import Designation, RunChoice, State, selected_run
@@ -76,10 +75,9 @@ def test_what_is_wrong_leaves_nothing_behind(world: World) -> None:
 def test_a_team_submits_runs_of_its_own_systems_only(world: World) -> None:
     with world.database.write() as session:
         other = teams.create_team(session, world.eve, "Others")
-        evaluation = session.get_one(Evaluation, world.evaluation)
         upload = world.receive(run_text(1))
         with pytest.raises(NotAllowed):
-            submissions.submit(session, world.ada, evaluation, other, system=NewSystem("S"), upload=upload)
+            submissions.submit(session, world.ada, world.evaluation, other.id, system=NewSystem("S"), upload=upload)
     world.submit()
     (system,) = world.all(sa.select(System))
     world.submit(system=system)

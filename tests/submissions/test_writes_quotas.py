@@ -80,7 +80,7 @@ def test_twenty_parallel_submissions_against_a_quota_of_five_leave_five(world: W
     answers = _at_once(
         database_url,
         range(PARALLEL),
-        lambda database, _: _submit_for(database, world, world.team, upload, system=system, received_at=NOON),
+        lambda database, _: _submit_for(database, world, world.team, upload, system=system.id, received_at=NOON),
     )
     assert answers.count("taken") == QUOTA
     assert answers.count("spent") == PARALLEL - QUOTA
@@ -137,8 +137,8 @@ def _second_team(world: World, name: str = "Southern lights") -> int:
 def _submit_for(database: Database, world: World, team: int, upload: Received, **values: Any) -> None:
     with database.write() as session:
         submissions.submit(
-            session, world.ada, session.get_one(Evaluation, world.evaluation), session.get_one(Team, team),
-            upload=upload, **{"system": NewSystem(f"A system of team {team}, {next(NUMBERS)}"), **values},
+            session, world.ada, world.evaluation, team, upload=upload,
+            **{"system": NewSystem(f"A system of team {team}, {next(NUMBERS)}"), **values},
         )  # fmt: skip
 
 

@@ -123,9 +123,9 @@ class Field:
         upload = Received(digest, digest[32:], digest, 10, 10, f"run-{place}.txt")
         with self.database.write() as session:
             owner = self._team(session, team or f"Team {system}")
-            of = self._system(session, owner, system, kind)
-            into = session.get_one(Evaluation, self.evaluations[evaluation or next(iter(self.evaluations))])
-            run = submissions.submit(session, CONSOLE, into, owner, system=of, upload=upload, received_at=when, **given)
+            given |= {"system": self._system(session, owner, system, kind).id, "received_at": when}
+            into = self.evaluations[evaluation or next(iter(self.evaluations))]
+            run = submissions.submit(session, CONSOLE, into, owner.id, upload=upload, **given)
             scoring = session.scalars(sa.select(Scoring).where(Scoring.submission_id == run.id)).one()
             scoring.state = state
             scoring.finished_at = when
@@ -134,7 +134,7 @@ class Field:
                 self._record(session, scoring, values or {}, Subset.SHOWN, means or {}, intervals or {})
                 self._record(session, scoring, hidden or values or {}, Subset.ALL, means or {}, intervals or {})
                 if run.designation is Designation.PRIMARY:
-                    held = session.get_one(Participation, (owner.id, into.id))
+                    held = session.get_one(Participation, (owner.id, into))
                     held.primary_submission_id = run.id
             return run.id
 

@@ -37,7 +37,7 @@ from leaderboard.submissions.models import Submission
 from leaderboard.submissions.rules import SetState
 from leaderboard.submissions.writes import submissions
 from leaderboard.teams import writes as teams
-from leaderboard.teams.models import Team
+from leaderboard.teams.models import System
 from leaderboard.teams.writes import NewSystem
 from leaderboard.worker.loop import Worker
 from leaderboard.worker.models import Score, Scoring, ScoringSet
@@ -108,9 +108,10 @@ class World:
         with self.database.write() as session:
             count = session.scalar(sa.select(sa.func.count()).select_from(Submission))
             values.setdefault("system", NewSystem(f"System number {count}"))
-            evaluation = session.get_one(Evaluation, values.pop("evaluation", self.evaluation))
-            team = session.get_one(Team, self.team)
-            return submissions.submit(session, actor or self.ada, evaluation, team, upload=upload, **values).id
+            if isinstance(values["system"], System):
+                values["system"] = values["system"].id
+            into = values.pop("evaluation", self.evaluation)
+            return submissions.submit(session, actor or self.ada, into, self.team, upload=upload, **values).id
 
     def change_evaluation(self, **changes: Any) -> None:
         with self.database.write() as session:

@@ -16,7 +16,6 @@ from leaderboard.campaigns import writes as campaigns
 from leaderboard.campaigns.models import Campaign
 from leaderboard.db import Base
 from leaderboard.errors import Conflict, InvalidFields, NotAllowed
-from leaderboard.evaluations.models import Evaluation
 from leaderboard.submissions.models import Participation, Submission
 from leaderboard.submissions.rules import Designation, State, SystemKind
 from leaderboard.submissions.writes import submissions
@@ -44,8 +43,7 @@ def _of(world: World, team: int, number: int, **values: Any) -> int:
     """A run that the command line submits for a team."""
     upload = world.receive(run_text(number))
     with world.database.write() as session:
-        evaluation, found = session.get_one(Evaluation, world.evaluation), session.get_one(Team, team)
-        return submissions.submit(session, CONSOLE, evaluation, found, upload=upload, **values).id
+        return submissions.submit(session, CONSOLE, world.evaluation, team, upload=upload, **values).id
 
 
 def _merge(world: World, spelling: int, *, actor: Actor = CONSOLE, unite: tuple[int, ...] = ()) -> None:
@@ -196,9 +194,8 @@ def test_merging_loses_nothing_while_runs_arrive_and_are_scored(world: World, sp
         start.wait()
         for number, upload in enumerate(uploads):
             with world.database.write() as session:
-                evaluation, team = session.get_one(Evaluation, world.evaluation), session.get_one(Team, spelling)
-                new = NewSystem(f"Late system {number}")
-                sent.append(submissions.submit(session, CONSOLE, evaluation, team, system=new, upload=upload).id)
+                new, to = NewSystem(f"Late system {number}"), (world.evaluation, spelling)
+                sent.append(submissions.submit(session, CONSOLE, *to, system=new, upload=upload).id)
 
     def merge() -> None:
         start.wait()

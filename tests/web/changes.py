@@ -75,8 +75,8 @@ class Play:
 
     def submit(self, session: Session, system: str = "searcher", **values: Any) -> None:
         evaluation, team = self.of_slug(session, Evaluation, "2025"), self.of_slug(session, Team, "alpha")
-        of = self.of_slug(session, System, system)
-        made = submissions.submit(session, CONSOLE, evaluation, team, system=of, upload=self.upload(), **values)
+        values |= {"system": self.of_slug(session, System, system).id, "upload": self.upload()}
+        made = submissions.submit(session, CONSOLE, evaluation.id, team.id, **values)
         self.runs.append(made.id)
 
     def claim(self, session: Session) -> queue.Claim:

@@ -21,7 +21,6 @@ from leaderboard.submissions.models import Participation, Submission
 from leaderboard.submissions.rules import State
 from leaderboard.submissions.writes import submissions
 from leaderboard.teams import writes as teams
-from leaderboard.teams.models import Team
 from leaderboard.teams.writes import NewSystem
 from leaderboard.worker import queue
 from leaderboard.worker.messages import Failed, MeasureScore, Rejected, RunScores
@@ -85,7 +84,7 @@ def _queue_for(world: World, team: int, number: int) -> list[int]:
     with world.database.write() as session:
         for place in range(number):
             run = submissions.submit(
-                session, CONSOLE, session.get_one(Evaluation, world.evaluation), session.get_one(Team, team),
+                session, CONSOLE, world.evaluation, team,
                 system=NewSystem(f"System {place} of team {team}, {number} runs"), upload=upload,
             )  # fmt: skip
             found.append(run.id)

@@ -72,7 +72,8 @@ def _quotas(
     open_now = Submission.charged.is_(True), Submission.scored_at.is_(None)
     unchecked = counted(Submission, sender, Submission.received_at >= submission_rules.start_of(today), *open_now)
     own = table.evaluation_id == evaluation.id, getattr(table, key).in_(ids)
-    rows = {getattr(row, key): row for row in session.scalars(sa.select(table).where(*own))}
+    asked = session.scalars(sa.select(table).where(*own)) if pending or not of_person else ()
+    rows = {getattr(row, key): row for row in asked}
     for number in ids:
         row = rows.get(number) or table(day=today, used=0, used_today=0, rejected_today=0)
         is_of_today = row.day == today
@@ -137,18 +138,20 @@ def expected_of(
                What the form and the moment would be refused for is left to who takes the run in
     """
     seen = subset_seen(actor, evaluation, now)
-    columns, own = sa.select(Query.external_id, Query.split, Query.excluded_at), Query.evaluation_id == evaluation.id
+    columns = sa.select(Query.external_id, Query.split, Query.excluded_at)
     queries = session.execute(columns.where(*reads.of_subset(evaluation.id, seen)).order_by(Query.position)).all()
     shown = tuple(name for name, split, excluded in queries if split is Split.SHOWN and not excluded)
-    allowed = None
-    if to_submit or seen is Subset.ALL:  # as long as there are none, that says nothing of any run
-        allowed = frozenset(session.scalars(sa.select(Query.external_id).where(own))) or None
+    allowed = frozenset(name for name, *_ in queries) if seen is Subset.ALL else frozenset[str]()
+    if to_submit and seen is not Subset.ALL:
+        allowed = frozenset(session.scalars(sa.select(Query.external_id).where(Query.evaluation_id == evaluation.id)))
     refused = "" if to_submit else _refused_now(session, actor, evaluation, now)
     return Expected(
         evaluation_id=evaluation.id,
+        seen=seen,
+        details_open=may_see(actor, evaluation, Content.DETAILS, now),
         queries=tuple(name for name, _, excluded in queries if not excluded),
         excluded=tuple(name for name, _, excluded in queries if excluded),
-        allowed=allowed,
+        allowed=allowed or None,  # as long as there are no queries, that says nothing of any run
         verdict_only=to_submit and seen is not Subset.ALL,
         rules=_ready_rules(session, evaluation, shown),
         returned_by=reads.measures_of_returned(evaluation.campaign),
@@ -170,34 +173,26 @@ def _refused_now(session: Session, actor: Actor, evaluation: Evaluation, now: da
     return refused or ""
 
 
-def completed(
-    session: Session,
-    actor: Actor,
-    checked: Checked,
-    run: Run | None,
-    text_sha256: str,
-    teams: Collection[int],
-    now: datetime,
-) -> Checked:
+def completed(session: Session, checked: Checked, run: Run | None, text_sha256: str, teams: Collection[int]) -> Checked:
     """The check with what is on record: what is judged, and whether it was sent before.
 
     teams  whose submissions are looked through for the same text
     """
-    evaluation = session.get_one(Evaluation, checked.expected.evaluation_id)
-    same = Submission.evaluation_id == evaluation.id, Submission.text_sha256 == text_sha256
+    expected = checked.expected
+    same = Submission.evaluation_id == expected.evaluation_id, Submission.text_sha256 == text_sha256
     own = Submission.team_id.in_(teams), Submission.withdrawn_at.is_(None)
     twins = session.scalars(sa.select(Submission).where(*same, *own).order_by(Submission.id))
-    may_tell = checked.lines and checked.whole and may_see(actor, evaluation, Content.DETAILS, now)
-    judged = _judged(session, actor, evaluation, run, now) if run is not None and may_tell else None
+    may_tell = checked.lines and checked.whole and expected.details_open
+    judged = _judged(session, expected, run) if run is not None and may_tell else None
     return replace(checked, twins=tuple(twin.name for twin in twins), judged=judged)
 
 
-def _judged(session: Session, actor: Actor, evaluation: Evaluation, run: Run, now: datetime) -> float | None:
+def _judged(session: Session, expected: Expected, run: Run) -> float | None:
     """The mean share of judged documents among the first ten of each judged query that the reader knows of."""
-    scoring_set = current_set(session, evaluation.id)
+    scoring_set = current_set(session, expected.evaluation_id)
     if scoring_set is None:
         return None
-    of_reader = reads.of_subset(evaluation.id, subset_seen(actor, evaluation, now))
+    of_reader = reads.of_subset(expected.evaluation_id, expected.seen)
     judged: dict[str, set[str]] = {}
     for query, name in session.execute(
         sa.select(Query.external_id, Judgment.document)

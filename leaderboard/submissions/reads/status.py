@@ -266,7 +266,9 @@ def status(session: Session, actor: Actor, submission_id: int, now: datetime) ->
             for field, answer in answers_of_run(run, scoring).items()
             if field.shown_to in circles
         ),
-        agreements=tuple(AcceptedAgreement(*row) for row in session.execute(accepted)) if inside else (),
+        agreements=tuple(AcceptedAgreement(*row) for row in session.execute(accepted))
+        if inside and run.submitter
+        else (),
         said=tuple(rules.said_to(form_fields(evaluation), _said_of(run, scoring), circles).items()) if circles else (),
         said_problem=facts.get("said_problem", ""),
     )

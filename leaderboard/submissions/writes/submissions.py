@@ -21,9 +21,10 @@ from sqlalchemy.orm import Session
 from leaderboard import access, names, store
 from leaderboard.access import Actor
 from leaderboard.audit.writes import assign, present, record
+from leaderboard.campaigns.models import Campaign
 from leaderboard.db import add_or_refuse, insert_unless_there, locked
 from leaderboard.declared.inputs import checked
-from leaderboard.errors import Conflict, Gathered, InvalidFields, QuotaSpent
+from leaderboard.errors import Conflict, Gathered, InvalidFields, NotFound, QuotaSpent
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads.evaluations import form_fields
 from leaderboard.evaluations.rules import checked_answers, is_late
@@ -118,8 +119,11 @@ def _locked_uses(
     rows: list[Use] = []
     for table, name, number in ((Participation, "team_id", team_id), (PersonalUse, "user_id", user_id)):
         if number is not None:
-            insert_unless_there(session, table, **{name: number}, evaluation_id=evaluation_id, day=day_of(now))
-            rows.append(locked(session, table, (number, evaluation_id)))
+            try:
+                rows.append(locked(session, table, (number, evaluation_id)))
+            except NotFound:
+                insert_unless_there(session, table, **{name: number}, evaluation_id=evaluation_id, day=day_of(now))
+                rows.append(locked(session, table, (number, evaluation_id)))
     return rows
 
 
@@ -163,8 +167,6 @@ def reserve_quota(
     expires_at  when the file must have come
     """
     admit(session, actor, evaluation, team, begun_at)
-    if actor.user_id is None:  # the command line, which is no person: its files hold no place
-        return None
     team = merged(session, locked(session, Team, team.id))  # it has no row of its counts before its first run
     _locked_uses(session, evaluation.id, now, None, actor.user_id)
     own = Arrival.evaluation_id == evaluation.id, Arrival.user_id == actor.user_id
@@ -203,46 +205,44 @@ class Sending:
 def submit(
     session: Session,
     actor: Actor,
-    evaluation: Evaluation,
-    team: Team,
+    evaluation_id: int,
+    team_id: int,
     *,
-    system: System | NewSystem,
+    system: int | NewSystem,
     upload: store.Received,
     **values: Any,
 ) -> Submission:
-    """Takes a run whose file is in the store already, and queues it.
+    """Takes a run whose file is in the store already, and queues it. By ids: the rows are read once they are locked.
 
     values  those of RunSettings and of Sending
 
-    Raises Conflict outside the dates and for a key that was taken, QuotaSpent, and InvalidFields (system_name, stand,
-    threshold, label, version, the names of `form_name` and `agreement_name` …).
+    Raises NotFound for an id of nothing, Conflict outside the dates and for a key that was taken, QuotaSpent, and
+    InvalidFields (system_name, stand, threshold, label, version, the names of `form_name` and `agreement_name` …).
     """
     words = {name: values.pop(name) for name in RunSettings.model_fields if name in values}
     sending = Sending(**values)
     received_at = sending.received_at or present()
     begun_at = sending.begun_at or received_at
     # Shared: who merges the team with another waits for this run, or this run goes to the other team with its system.
-    asked, team = team.id, merged(session, locked(session, Team, team.id, shared=True))
-    if actor.is_in(asked):  # and so in the team that it became part of since the request began
+    team = merged(session, locked(session, Team, team_id, shared=True))
+    if actor.is_in(team_id):  # and so in the team that it became part of since the request began
         actor = replace(actor, teams=actor.teams | {team.id})
-    if isinstance(system, System):
-        system = merged(session, session.get_one(System, system.id, populate_existing=True))
     # Shared: a scoring set that is being made waits for this run, or this run sees the set.
-    evaluation = locked(session, Evaluation, evaluation.id, shared=True)
-    session.refresh(evaluation.campaign)  # which may have been made private since the request began
+    evaluation = locked(session, Evaluation, evaluation_id, shared=True)
+    campaign = session.get_one(Campaign, evaluation.campaign_id, populate_existing=True)  # it may be private by now
     _require_may_send(actor, evaluation, team, begun_at, received_at)
-    system, columns = _checked_details(session, actor, evaluation, team, system, words, sending)
+    own_system, columns = _checked_details(session, actor, evaluation, team, system, words, sending)
     late, stand = is_late(evaluation, begun_at, received_at), columns.pop("stand")
-    if stand and late and not actor.may_organise(evaluation.campaign_id):
+    if stand and late and not actor.may_organise(campaign.id):
         raise InvalidFields({"stand": [f"the run is late: {selection.ONLY_ORGANISERS}"]})
-    refused = selection.system_refusal(session, evaluation, system, late) if stand else None
+    refused = selection.system_refusal(session, evaluation, own_system, late) if stand else None
     if refused and columns["designation"] is not Designation.PRIMARY:
         raise InvalidFields({"stand": [refused]})
     use_quota(session, evaluation, team.id, actor.user_id, received_at, sending.place)
     submission = Submission(
         evaluation_id=evaluation.id,
         team_id=team.id,
-        system_id=system.id,
+        system_id=own_system.id,
         submitter_id=actor.user_id,
         said=dict(sending.said),
         sending_key=sending.key,
@@ -262,7 +262,7 @@ def _checked_details(
     actor: Actor,
     evaluation: Evaluation,
     team: Team,
-    system: System | NewSystem,
+    system: int | NewSystem,
     words: Mapping[str, Any],
     sending: Sending,
 ) -> tuple[System, dict[str, Any]]:
@@ -277,15 +277,19 @@ def _checked_details(
         columns["answers"] = checked_answers(form_fields(evaluation), sending.answers, of_file, complete=is_person)
     with wrong:
         accept_agreements(session, actor, evaluation, sending.accepted)
+    own_system: System | None = None
     with wrong:
-        system = _own_system(session, actor, team, system)
+        own_system = _own_system(session, actor, team, system)
     wrong.raise_any()
-    return cast(System, system), columns
+    return cast(System, own_system), columns
 
 
 def _queue(session: Session, actor: Actor, action: str, submission: Submission) -> None:
     """Adds a run, and has it scored."""
-    add_or_refuse(session, submission, Conflict("This run was sent already, under the same key."))
+    if submission.sending_key is None:  # nothing of it can be taken already
+        session.add(submission)
+    else:
+        add_or_refuse(session, submission, Conflict("This run was sent already, under the same key."))
     ensure_pseudonym(session, submission.evaluation_id, submission.system_id)
     for scoring_set in live_sets(session, submission.evaluation_id):
         enqueue(session, submission, scoring_set)
@@ -519,13 +523,14 @@ def _give_places_up(session: Session, actor: Actor, submission: Submission, *, p
         settle_primary(session, actor, submission)
 
 
-def _own_system(session: Session, actor: Actor, team: Team, system: System | NewSystem) -> System:
-    if isinstance(system, System):
+def _own_system(session: Session, actor: Actor, team: Team, wanted: int | NewSystem) -> System:
+    if isinstance(wanted, int):
+        system = merged(session, session.get_one(System, wanted, populate_existing=True))
         if system.team_id != team.id:
             raise InvalidFields({"system": [f"{system.name!r} is not a system of {team.name}"]})
         return system
     try:
-        return create_system(session, actor, team, system)
+        return create_system(session, actor, team, wanted)
     except InvalidFields as error:
         # On the form of a run, "name" would be anything's.
         fields = {"system_name" if field == "name" else field: messages for field, messages in error.fields.items()}
