@@ -20,7 +20,7 @@ from leaderboard.evaluations.rules import Opening, ScoringSettings, Subset, is_p
 from leaderboard.frozen import frozen
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.rules import SetState
-from leaderboard.teams.models import WAITS, Invitation, JoinRequest, Membership, Team
+from leaderboard.teams.models import Invitation, JoinRequest, Membership, Team
 from leaderboard.teams.rules import Role
 from leaderboard.worker.models import ScoringSet
 
@@ -165,7 +165,7 @@ def knows_team(session: Session, actor: Actor, team: Team, on_boards: Iterable[E
     if actor.user_id is None:
         return False
     own = JoinRequest.team_id == team.id, JoinRequest.user_id == actor.user_id
-    if team.is_listed or db.exists(session, *own, WAITS):
+    if team.is_listed or db.exists(session, *own, JoinRequest.waits()):
         return True
     if not actor.organises:
         return False

@@ -31,6 +31,7 @@ from types import MappingProxyType
 from typing import ClassVar
 
 from leaderboard.frozen import frozen
+from leaderboard.numbers import counted
 
 OTHER_BUILD = (
     "nothing brings the tables of one build of this program to those of another before the first release: export the "
@@ -137,7 +138,7 @@ class FileRejected(BadInput):
         more = self.count - listed
         self.lines = [*map(str, self.problems)]
         if more > 0:
-            self.lines.append(f"and {more:,} more problem{'s' if more > 1 else ''}")
+            self.lines.append(f"and {counted(more, 'more problem')}")
         super().__init__("\n".join(f"{name}: {line}" for line in self.lines))
 
 

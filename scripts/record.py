@@ -33,9 +33,10 @@ import click
 import sqlalchemy as sa
 import time_machine
 
-# All that is known of how the package and its tests are laid out.
-from leaderboard import demo as seeding
 from leaderboard.cli import leaderboard as root_command
+
+# All that is known of how the package and its tests are laid out.
+from leaderboard.demo import campaigns as seeding
 from tests.experiment.answers import Answer
 from tests.experiment.draws import FIRST
 from tests.experiment.installation import PASSWORD, Installation, chance, installed, quick_passwords

@@ -21,9 +21,9 @@ from urllib.error import URLError
 
 import sqlalchemy as sa
 
-from leaderboard import demo as seeding
 from leaderboard.campaigns.models import Campaign
 from leaderboard.config import folder
+from leaderboard.demo import campaigns as seeding
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.store import RunStore
 from leaderboard.transfer.manifest import NAME

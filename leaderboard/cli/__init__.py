@@ -19,7 +19,7 @@ OK, FAILED, INTERRUPTED = 0, 2, 130
 COMMANDS = {  # name: (the module that has the command, its line in the list)
     "demo": ("demo", "The site, a worker and the demonstration campaigns on this machine."),
     "serve": ("serve", "The site."),
-    "worker": ("upkeep", "Scores what is submitted."),
+    "worker": ("worker", "Scores what is submitted."),
     "score": ("score", "Scores run files offline: no database, no site."),
     "trec_eval": ("trec_eval", "trec_eval's own arguments and output."),
     "check": ("check", "Says what would become of a run, before it counts."),
@@ -36,13 +36,13 @@ COMMANDS = {  # name: (the module that has the command, its line in the list)
     "form": ("operations", "What a submission form asks: fields, agreements, file rules."),
     "queries": ("operations", "The queries of an evaluation."),
     "judgments": ("operations", "The judgments of an evaluation."),
-    "import-campaign": ("upkeep", "A campaign of past years, from files."),
-    "export": ("upkeep", "A campaign as files."),
+    "import-campaign": ("transfer", "A campaign of past years, from files."),
+    "export": ("transfer", "A campaign as files."),
     "submit": ("submissions", "Submits a run."),
     "submission": ("operations", "Lists runs; hides, disqualifies, withdraws one; which stands."),
     "system": ("operations", "Systems: baselines, descriptions, links."),
     "trail": ("operations", "Who did what in a campaign."),
-    "verify": ("upkeep", "Whether what is on record is what this program wrote."),
+    "verify": ("verify", "Whether what is on record is what this program wrote."),
     "rescore": ("operations", "Scores an evaluation's runs anew."),
 }
 

@@ -18,9 +18,9 @@ from types import FrameType
 import click
 
 from leaderboard import db, errors, migrate, private_files, store
-from leaderboard import demo as seeding
 from leaderboard.cli.options import PORT, address_of, aligned, listen, option
 from leaderboard.config import Config
+from leaderboard.demo import campaigns as seeding
 from leaderboard.worker.queue import unfinished
 
 FOLDER = Path("leaderboard-demo")

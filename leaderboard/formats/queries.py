@@ -199,7 +199,7 @@ LONGEST_TAG = 100
 # What the lines of CSV, JSON, XML or prose hold and an id alone does not.
 NO_ID_ALONE = re.compile(r'[\s,;|"<>{}\[\]]')
 # Control characters, and halves of a character, which JSON may write and no database keeps.
-UNSEEN = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 @frozen
@@ -348,5 +348,5 @@ def _tag(tag: str) -> str:
 
 
 def _require_seen(what: str, text: str) -> None:
-    if UNSEEN.search(text) or plain_text.TURNING.search(text):
+    if CONTROLS.search(text) or plain_text.TURNING.search(text):
         raise control_character(what, text)

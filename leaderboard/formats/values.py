@@ -15,7 +15,7 @@ from leaderboard.numbers import GRADE_LIMIT, is_whole, read_number
 LONGEST_GRADE = 18  # characters: Python reads no number of any length
 NUMBER_SIGNS = re.compile(r"[0-9.eE+-]*")
 # What turns the order of writing around, or takes no room: two ids that differ in nothing else look alike on a page.
-UNSEEN = re.compile(r"[\u061c\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]")
+STEERING = re.compile(r"[\u061c\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]")
 # What identifier() refuses beyond ASCII and its blanks: control characters, blanks, and what can't be seen. A plain set
 # is searched for ten times faster than a class like \s.
 ODD_IN_ID = re.compile(
@@ -46,7 +46,7 @@ def identifier(what: str, text: str, most_bytes: int) -> str:
         raise Wrong(f"{longer}: {shown(text)}", longer)
     if CONTROL.search(text):
         raise control_character(f"{what} id", text)
-    if unseen := UNSEEN.search(text):
+    if unseen := STEERING.search(text):
         raise Wrong.value(f"{what} id", text, "holds a character that can't be seen", f", U+{ord(unseen[0]):04X}")
     if any(map(str.isspace, text)):
         raise Wrong.value(f"{what} id", text, "holds a blank")

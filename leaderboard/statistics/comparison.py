@@ -299,7 +299,6 @@ def _all_signs(ranks: Floats, smaller: float) -> float:
 
 VALUES_PERMUTED = 100_000_000  # at most, about a second: a larger board gets fewer permutations, never below LEAST
 LEAST_PERMUTATIONS = 1_000
-TUKEY_ROUNDING = 1e-12  # of the largest value
 
 
 def tukey_hsd(values: Floats, *, permutations: int = samples.RESAMPLES, seed: int = samples.SEED) -> Floats:
@@ -323,7 +322,7 @@ def tukey_hsd(values: Floats, *, permutations: int = samples.RESAMPLES, seed: in
     if len(compared) > 1 and len(block):
         drawn = min(permutations, max(LEAST_PERMUTATIONS, VALUES_PERMUTED // block.size))
         means = block.mean(axis=0)
-        apart = np.abs(means[:, np.newaxis] - means) - TUKEY_ROUNDING * np.abs(block).max()
+        apart = np.abs(means[:, np.newaxis] - means) - ROUNDING * np.abs(block).max()
         reached = np.searchsorted(_largest_differences(block, drawn, seed), apart)
         p[np.ix_(compared, compared)] = (1 + drawn - reached) / (1 + drawn)
         p[compared, compared] = 1.0

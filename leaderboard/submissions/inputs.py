@@ -115,7 +115,7 @@ class RunForm(RunSettings):
     team: str = setting("Team", "Its slug.")
     system: str = setting("System", "The slug of one of the team's systems.", default="")
     new_system: str = setting("New system", "The name of a system to make.", default="")
-    confirm: bool = setting("Confirm", "The run is meant so, whatever the warnings.", default=False)
+    confirm: Confirm = False
 
 
 @changes_of

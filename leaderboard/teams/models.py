@@ -90,8 +90,10 @@ class JoinRequest(Base):
     team: Mapped[Team] = relationship()
     user: Mapped[User] = relationship(foreign_keys=[user_id])
 
-
-WAITS = JoinRequest.answered_at.is_(None)  # no owner has answered yet
+    @classmethod
+    def waits(cls) -> sa.ColumnElement[bool]:
+        """No owner has answered yet."""
+        return cls.answered_at.is_(None)
 
 
 class System(Base):

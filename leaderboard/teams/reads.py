@@ -28,28 +28,13 @@ from leaderboard.campaigns.models import Campaign, CampaignTeam
 from leaderboard.campaigns.reads import evaluations_of, evaluations_where, primary_columns
 from leaderboard.db import exists, missing, snapshot
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.reads.evaluations import (
-    EvaluationHeading,
-    evaluation_heading,
-    organised_campaign,
-    removal_refusal,
-)
+from leaderboard.evaluations.reads import evaluations as headings
 from leaderboard.frozen import frozen
 from leaderboard.progress.reads import Line, ProgressPage, progress_in
 from leaderboard.submissions.models import Participation, Submission
 from leaderboard.submissions.reads import selection
-from leaderboard.submissions.reads.selection import on_boards
 from leaderboard.submissions.rules import State, SystemKind, title_of_run
-from leaderboard.teams.models import (
-    WAITS,
-    FormerAddress,
-    Invitation,
-    JoinRequest,
-    Membership,
-    System,
-    Team,
-    TeamName,
-)
+from leaderboard.teams.models import FormerAddress, Invitation, JoinRequest, Membership, System, Team, TeamName
 from leaderboard.teams.rules import Role
 from leaderboard.worker.models import Scoring
 
@@ -97,7 +82,7 @@ def find_known_team(session: Session, actor: Actor, slug: str, now: datetime) ->
 
     def is_known(team: Team) -> bool:
         shown = selection.with_current_scoring(sa.select(Submission.evaluation_id)).where(
-            Submission.team_id == team.id, on_boards(), Scoring.state == State.SCORED
+            Submission.team_id == team.id, selection.on_boards(), Scoring.state == State.SCORED
         )
         return access.knows_team(session, actor, team, evaluations_where(session, Evaluation.id.in_(shown)), now)
 
@@ -211,7 +196,7 @@ class Member:
 class TeamPlace:
     """A system's rank in one evaluation, by that evaluation's primary measure."""
 
-    evaluation: EvaluationHeading
+    evaluation: headings.EvaluationHeading
     column: Column
     mean: float | None
     rank: int | None
@@ -314,7 +299,7 @@ def _places(session: Session, actor: Actor, team: Team, now: datetime) -> dict[i
     for evaluation in evaluations:
         if evaluation.id not in columns or not access.may_see(actor, evaluation, Content.RESULTS, now):
             continue
-        column, heading = columns[evaluation.id], evaluation_heading(evaluation, now)
+        column, heading = columns[evaluation.id], headings.evaluation_heading(evaluation, now)
         here = [entry for entry in entries if entry.evaluation_id == evaluation.id]
         chosen = choose(here, Show(evaluation.campaign.run_choice.value), column)
         taken = ranks(chosen, column)
@@ -429,7 +414,7 @@ def find_teams(session: Session, actor: Actor, *, words: str, page: int | None) 
 
 def join_requests(session: Session, actor: Actor, team: Team) -> JoinRequests:
     """Those that wait for an answer, the oldest first, where the actor owns the team or is an admin; and their own."""
-    here = JoinRequest.team_id == team.id, WAITS
+    here = JoinRequest.team_id == team.id, JoinRequest.waits()
     rows = session.execute(
         sa.select(JoinRequest.id, User.name, JoinRequest.text, JoinRequest.created_at)
         .join(JoinRequest.team)
@@ -522,7 +507,7 @@ def _system_page(session: Session, actor: Actor, record: System, now: datetime) 
         team_slug=team.slug,
         own=own,
         may_edit=own or access.organises_all_entered(session, actor, system_id=record.id),
-        may_remove=own and removal_refusal(session, record) is None,
+        may_remove=own and headings.removal_refusal(session, record) is None,
         others=tuple(sorted(others.items(), key=lambda pair: pair[1].casefold())),
         years=tuple(years),
         runs=own_runs(session, actor, [team.id], now, Submission.system_id == record.id) if own else (),
@@ -534,7 +519,7 @@ def _pages(
 ) -> tuple[list[ProgressPage], list[Evaluation]]:
     """The progress of every condition that the system has a run in, the newest campaign first; and the evaluations of
     these campaigns."""
-    entered = sa.select(Submission.evaluation_id).where(Submission.system_id == record.id, on_boards())
+    entered = sa.select(Submission.evaluation_id).where(Submission.system_id == record.id, selection.on_boards())
     conditions: dict[Campaign, set[str]] = {}
     for evaluation in evaluations_where(session, Evaluation.id.in_(entered), access.known_evaluations(actor)):
         conditions.setdefault(evaluation.campaign, set()).add(evaluation.condition)
@@ -605,7 +590,7 @@ def organised_teams(
     session: Session, actor: Actor, campaign_slug: str, _: datetime, *which: sa.ColumnElement[bool]
 ) -> tuple[OrganisedTeam, ...]:
     """Those that have runs in the campaign, by name. Raises NotFound."""
-    campaign = organised_campaign(session, actor, campaign_slug)
+    campaign = headings.organised_campaign(session, actor, campaign_slug)
     rows = session.execute(
         sa.select(Team, MEMBERS, sa.func.count(Submission.system_id.distinct()), sa.func.count(Submission.id))
         .join(Submission, Submission.team_id == Team.id)
@@ -699,7 +684,7 @@ def organised_systems(
     session: Session, actor: Actor, campaign_slug: str, now: datetime, *which: sa.ColumnElement[bool]
 ) -> tuple[OrganisedSystem, ...]:
     """Those that have runs in the campaign: baselines first, then by team and name. Raises NotFound."""
-    campaign = organised_campaign(session, actor, campaign_slug)
+    campaign = headings.organised_campaign(session, actor, campaign_slug)
     rows = session.execute(
         sa.select(System, sa.func.count(Submission.id))
         .join(System.team)
@@ -729,7 +714,7 @@ def _elsewhere(session: Session, actor: Actor, systems: Sequence[int], now: date
     """The systems that have runs in campaigns of others, and in which, as far as the reader sees boards with them."""
     if actor.all_powerful:
         return {}
-    shown = sa.func.count().filter(on_boards(), Submission.scored_at.is_not(None))
+    shown = sa.func.count().filter(selection.on_boards(), Submission.scored_at.is_not(None))
     rows = session.execute(
         sa.select(Submission.system_id, Evaluation, shown)
         .join(Evaluation, Evaluation.id == Submission.evaluation_id)

@@ -25,7 +25,6 @@ from leaderboard.submissions.rules import SystemKind
 from leaderboard.teams import reads
 from leaderboard.teams.inputs import LONGEST_DESCRIPTION, SystemSettings, TeamSettings
 from leaderboard.teams.models import (
-    WAITS,
     FormerAddress,
     Invitation,
     JoinRequest,
@@ -344,9 +343,9 @@ def ask_to_join(session: Session, actor: Actor, team: Team, text: str) -> JoinRe
         raise Conflict(f"You are in {team.name} already.")
     if not exists(session, Team.id == team.id, reads.takes_requests()):
         raise Conflict("This team takes no requests: ask one of its owners for an invitation.")
-    if exists(session, *here, WAITS):
+    if exists(session, *here, JoinRequest.waits()):
         raise Conflict(f"You have asked {team.name} already; its owners have not answered yet.")
-    if len(session.scalars(sa.select(JoinRequest.id).where(own, WAITS)).all()) >= MOST_OPEN:
+    if len(session.scalars(sa.select(JoinRequest.id).where(own, JoinRequest.waits())).all()) >= MOST_OPEN:
         raise Conflict(f"{MOST_OPEN} requests of yours wait for an answer: take one back first.")
     if exists(session, *here, JoinRequest.accepted.is_(False), JoinRequest.answered_at > present() - AGAIN):
         raise Conflict(f"{team.name} has refused your request; you can ask again {AGAIN.days} days after that.")
@@ -376,7 +375,7 @@ def answer_request(session: Session, actor: Actor, team: Team, request_id: int, 
 
 def take_back(session: Session, actor: Actor, team: Team) -> None:
     """Takes the actor's own open request back. Raises Conflict when there is none."""
-    own = JoinRequest.team_id == team.id, JoinRequest.user_id == actor.user_id, WAITS
+    own = JoinRequest.team_id == team.id, JoinRequest.user_id == actor.user_id, JoinRequest.waits()
     request = session.scalar(sa.select(JoinRequest).where(*own))
     if request is None:
         raise Conflict(f"No request of yours waits at {team.name}.")
@@ -391,7 +390,7 @@ def end_requests(session: Session, actor: Actor, team: Team) -> None:
     """
     session.flush()
     members = sa.select(Membership.user_id).where(Membership.team_id == team.id)
-    overtaken = JoinRequest.team_id == team.id, WAITS, JoinRequest.user_id.in_(members)
+    overtaken = JoinRequest.team_id == team.id, JoinRequest.waits(), JoinRequest.user_id.in_(members)
     for request in session.scalars(sa.select(JoinRequest).where(*overtaken)).all():
         session.delete(request)
         record(session, actor, "end request", team, request=request.id)

@@ -148,8 +148,7 @@ def changed_here(
     return saved(make, page)
 
 
-MIB = 2**20
-MOST_TEXT = 256 * MIB
+MOST_TEXT = 256 << 20
 MOST_LINES = 5_000_000
 MOST_QUERIES = 100_000
 

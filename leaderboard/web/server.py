@@ -22,8 +22,7 @@ from leaderboard.web.security import FORM_BYTES
 
 # For a head and a form without a file; a closed connection goes on being read: a sender that is cut off never shows the
 # answer.
-HEAD_SECONDS = 15.0
-FREE_SECONDS = 30.0  # of an upload before its speed counts
+HEAD_SECONDS, FREE_SECONDS = 15.0, 30.0  # the latter of an upload before its speed counts
 
 gthread.DEFAULT_WORKER_DATA_TIMEOUT = 0.05  # gunicorn's loop waits for first bytes, and no thread
 

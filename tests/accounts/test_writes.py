@@ -18,7 +18,7 @@ from leaderboard.accounts.rules import SESSION_LASTS
 from leaderboard.audit.models import Event
 from leaderboard.config import folder
 from leaderboard.db import Database
-from leaderboard.demo import load_accounts, read_accounts
+from leaderboard.demo.campaigns import load_accounts, read_accounts
 from leaderboard.errors import BadInput, Conflict, InvalidFields, NotAllowed, TooManyAttempts
 
 pytestmark = pytest.mark.usefixtures("quick_hashes")

@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from leaderboard import demo as seeding
 from leaderboard.config import Config, folder
 from leaderboard.db import Database
+from leaderboard.demo import campaigns as seeding
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.store import RunStore
 from leaderboard.transfer.manifest import NAME, Manifest, read_manifest

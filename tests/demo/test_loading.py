@@ -5,7 +5,6 @@ import datetime as dt
 import pytest
 import sqlalchemy as sa
 
-from leaderboard import demo as seeding
 from leaderboard.accounts.models import User
 from leaderboard.accounts.writes import authenticate
 from leaderboard.audit.verify import verify
@@ -13,7 +12,8 @@ from leaderboard.audit.writes import present
 from leaderboard.campaigns.models import Campaign
 from leaderboard.config import folder
 from leaderboard.db import Base, Database
-from leaderboard.demo import read_accounts
+from leaderboard.demo import campaigns as seeding
+from leaderboard.demo.campaigns import read_accounts
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.rules import State

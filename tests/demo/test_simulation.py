@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from leaderboard import demo as seeding
 from leaderboard.access import CONSOLE, VISITOR
 from leaderboard.boards.reads.board import BoardPage, BoardRow, board
 from leaderboard.campaigns.models import Campaign
 from leaderboard.config import Config, folder
 from leaderboard.db import Database
+from leaderboard.demo import campaigns as seeding
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.formats import read_queries
 from leaderboard.store import RunStore

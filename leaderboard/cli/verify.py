@@ -1,0 +1,92 @@
+"""`leaderboard verify`: whether what is on record is what this program wrote."""
+
+import re
+from dataclasses import asdict
+
+import click
+import sqlalchemy as sa
+
+from leaderboard import access, db
+from leaderboard.audit import verify as record
+from leaderboard.cli.database import up_to_date
+from leaderboard.cli.options import Reads, counting_bar, flag, json_text, option
+from leaderboard.config import Config
+from leaderboard.errors import NotFound
+from leaderboard.formats import Limits
+from leaderboard.numbers import counted
+from leaderboard.store import RunStore
+from leaderboard.worker import stored_runs
+
+
+def _noted(text: str) -> tuple[int, str]:
+    """Of `123:9f86…`, an event's number and its hash."""
+    if not (noted := re.fullmatch("([0-9]+):(.{64})", text)):
+        raise ValueError("give what an earlier verification printed, like 123:9f86d081…")
+    return int(noted[1]), noted[2]
+
+
+@click.command()
+@flag("--figures", "Score every stored run again too, and compare bit for bit.")
+@option("--head noted", "A head that was noted down: its event must still be there.", Reads("head", _noted))
+@flag("--json as_json", "Print JSON.")
+def verify(figures: bool, noted: tuple[int, str] | None, as_json: bool) -> int:
+    """Verify that what is on record was written by this program, and name what differs.
+
+    Compares triggers, the audit trail, what the trail says of names, dates and settings, judgments, the digests of all
+    figures, which runs stand for their systems, and the bytes of all stored runs. The exit status is 1 where something
+    differs. The outcome is kept: boards show organisers when the record was last found in order. The last line is the
+    head of the trail; note it down elsewhere, and give it back another time, to find a trail that was written anew.
+
+    \b
+    leaderboard verify
+    leaderboard verify --figures --head 123:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+    """
+    config = Config.from_environment()
+    with up_to_date(config) as database:
+        files = 0
+        with database.read() as session:
+            record.one_moment(session)
+            with counting_bar(record.scored_runs_on_record(session), "Verifying") as tell:
+                report = record.verify(session, tell, noted)
+            with record.part(report, "the stored runs"):
+                files = stored_runs.stored_files_on_record(session)
+        if files:
+            store = RunStore(config.store_url, must_exist=True)
+            with counting_bar(files, "Reading run files") as tell:
+                spoilt = stored_runs.check_files(database, store, report, tell)
+            if figures:
+                with counting_bar(report.runs, "Scoring again") as tell:
+                    limits = Limits(expanded_bytes=config.text_bytes)
+                    stored_runs.recompute(database, store, limits, report, tell, spoilt)
+        _keep(database, report, figures)
+    if as_json:
+        differences = [asdict(each) | {"who": each.who} for each in report.differences]
+        text = json_text({"clean": report.clean, **asdict(report), "differences": differences})
+    else:
+        text = _words(report)
+    click.echo(text, nl=False)
+    return int(not report.clean)
+
+
+def _keep(database: db.Database, report: record.Report, figures: bool) -> None:
+    """Records the outcome; where the trail itself is damaged and takes no event, what differs is said all the same."""
+    try:
+        with database.write() as session:
+            record.record_verification(session, access.CONSOLE, report, figures=figures)
+    except (NotFound, sa.exc.DatabaseError):
+        if report.clean:
+            raise
+        click.echo("the trail is damaged and takes no event: the outcome is not kept", err=True)
+
+
+def _words(report: record.Report) -> str:
+    lines = [
+        f"{each.where}: {each.what}\n  stored    {each.stored}\n  expected  {each.expected}\n  {each.who}"
+        for each in report.differences
+    ]
+    verdict = "nothing differs" if report.clean else counted(len(report.differences), "thing differs", "things differ")
+    numbers = {name: number for name, number in asdict(report).items() if isinstance(number, int)}
+    counts = ", ".join(f"{name.replace('_', ' ')} {number:,}" for name, number in numbers.items())
+    lines.append(f"{verdict}: {counts}")
+    lines.append(f"head of the trail: {report.events}:{report.head}")
+    return "\n".join(lines) + "\n"
