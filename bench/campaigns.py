@@ -27,8 +27,7 @@ from leaderboard.evaluations import writes as evaluations
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules import Opening, Subset
 from leaderboard.formats import QueryRow, read_judgments
-from leaderboard.judgments import writes as judgments
-from leaderboard.judgments import writes as queries
+from leaderboard.judgments import writes as judgments, writes as queries
 from leaderboard.judgments.rules import JudgmentFiles
 from leaderboard.names import name_key
 from leaderboard.submissions.models import Participation, Submission

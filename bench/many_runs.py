@@ -24,8 +24,7 @@ from leaderboard.evaluations import writes as evaluations
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads.evaluations import find_evaluation
 from leaderboard.formats import QueryRow, read_judgments
-from leaderboard.judgments import writes as judgments
-from leaderboard.judgments import writes as queries
+from leaderboard.judgments import writes as judgments, writes as queries
 from leaderboard.judgments.rules import JudgmentFiles
 from leaderboard.store import RunStore
 from leaderboard.submissions.models import Submission

@@ -14,8 +14,7 @@ import pytest
 import sqlalchemy as sa
 
 from leaderboard.access import CONSOLE
-from leaderboard.accounts import writes as credentials
-from leaderboard.accounts import writes as people
+from leaderboard.accounts import writes as credentials, writes as people
 from leaderboard.accounts.rules import Scope
 from leaderboard.audit.writes import present
 from leaderboard.client import Client, NoServer, Refused

@@ -33,8 +33,7 @@ from leaderboard.errors import LeaderboardError, Unavailable
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.rules import Designation, Ruling, State
 from leaderboard.submissions.writes import submissions
-from leaderboard.teams import writes as systems
-from leaderboard.teams import writes as teams
+from leaderboard.teams import writes as systems, writes as teams
 from leaderboard.teams.models import Team
 from leaderboard.worker import queue
 from leaderboard.worker.models import Scoring

@@ -34,8 +34,7 @@ from wtforms import HiddenField, PasswordField, RadioField, SelectMultipleField,
 from wtforms.validators import ValidationError
 from wtforms.widgets import CheckboxInput
 
-from leaderboard.accounts import reads
-from leaderboard.accounts import writes as accounts
+from leaderboard.accounts import reads, writes as accounts
 from leaderboard.accounts.models import User
 from leaderboard.accounts.rate_limits import LINK, MAIL, NAME, REGISTRATION, KnownBrowser, Limit, count, take_back
 from leaderboard.accounts.rules import Scope, token_hash

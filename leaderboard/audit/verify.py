@@ -19,8 +19,7 @@ from sqlalchemy.orm import Session
 
 from leaderboard import access, db, errors, migrate, moments
 from leaderboard.accounts.models import User
-from leaderboard.audit.audited_tables import ALL_ROWS, AUDITED, state_before, states_of_all
-from leaderboard.audit.audited_tables import State as RowState
+from leaderboard.audit.audited_tables import ALL_ROWS, AUDITED, State as RowState, state_before, states_of_all
 from leaderboard.audit.models import Chain, Event
 from leaderboard.audit.reads import name_of_row
 from leaderboard.audit.rules import FIRST, SHORT, ScoreLine, canonical, judgments_sha256, scoring_digest

@@ -4,41 +4,27 @@ of judgments."""
 from dataclasses import replace
 from typing import Any
 
-from leaderboard.boards.reads import board as boards
-from leaderboard.boards.reads import history
+from leaderboard.boards.reads import board as boards, history
 from leaderboard.web.context import read
 from leaderboard.web.endpoints import get
 
 EVALUATION = "/campaigns/<campaign>/evaluations/<evaluation>"
+OF_BOARD = ("measure", "tag", "show", "sort", "answer")
 
 
-@get(f"{EVALUATION}/board")
-def board(
-    campaign: str,
-    evaluation: str,
-    *,
-    measure: str | None = None,
-    tag: str | None = None,
-    show: str | None = None,
-    sort: str | None = None,
-    answer: str | None = None,
-) -> boards.BoardPage:
+@get(f"{EVALUATION}/board", asks=OF_BOARD)
+def board(campaign: str, evaluation: str, **asked: Any) -> boards.BoardPage:
     """The board of an evaluation. measure: to rank by; tag: only queries with it; show: primary, best, latest or all
     runs of each system; sort: system, kind, date or that measure, with - before it the other way round; answer: only
     runs with this answer to a field of the form, as KEY:ANSWER, with the ranks that they have among all.
     """
-    return asked_board(campaign, evaluation, measure=measure, tag=tag, show=show, sort=sort, answer=answer)
+    return _listed(campaign, evaluation, boards.BoardQuery(**asked))
 
 
-def asked_board(campaign: str, evaluation: str, **asked: Any) -> boards.BoardPage:
+def _listed(campaign: str, evaluation: str, view: boards.BoardQuery) -> boards.BoardPage:
     """The board with the rows that pass its filter by answers, as its page lists them."""
-    page = read(boards.board, campaign, evaluation, view=board_query(**asked))
+    page = read(boards.board, campaign, evaluation, view=view)
     return replace(page, rows=page.listed)
-
-
-def board_query(**asked: Any) -> boards.BoardQuery:
-    """What the arguments of an address say of a board, or of a page behind it; None: what it shows by itself."""
-    return boards.BoardQuery(**{name: value for name, value in asked.items() if value is not None})
 
 
 @get(f"{EVALUATION}/boards")
@@ -47,21 +33,10 @@ def list_boards(campaign: str, evaluation: str) -> history.BoardVersionsPage:
     return read(history.board_versions, campaign, evaluation)
 
 
-@get(f"{EVALUATION}/boards/<int:scoring_set>")
-def old_board(
-    campaign: str,
-    evaluation: str,
-    scoring_set: int,
-    *,
-    measure: str | None = None,
-    tag: str | None = None,
-    show: str | None = None,
-    sort: str | None = None,
-    answer: str | None = None,
-) -> boards.BoardPage:
+@get(f"{EVALUATION}/boards/<int:scoring_set>", asks=OF_BOARD)
+def old_board(campaign: str, evaluation: str, scoring_set: int, **asked: Any) -> boards.BoardPage:
     """A board as it stood, or one by another source of judgments; takes what the board takes."""
-    asked = {"measure": measure, "tag": tag, "show": show, "sort": sort, "answer": answer, "set_id": scoring_set}
-    return asked_board(campaign, evaluation, **asked)
+    return _listed(campaign, evaluation, boards.BoardQuery(set_id=scoring_set, **asked))
 
 
 @get(f"{EVALUATION}/boards/<int:before>/to/<int:after>")

@@ -8,8 +8,7 @@ from typing import Any
 from flask import Blueprint, render_template, request
 from flask.typing import ResponseReturnValue
 
-from leaderboard.boards.reads import board as boards
-from leaderboard.boards.reads import history
+from leaderboard.boards.reads import board as boards, history
 from leaderboard.boards.reads.board import BoardPage, BoardQuery, BoardRow
 from leaderboard.boards.reads.entries import found_on_page
 from leaderboard.evaluations.rules import FormField, as_written

@@ -11,8 +11,7 @@ from sqlalchemy.orm import Session
 from leaderboard.accounts import writes as accounts
 from leaderboard.accounts.models import User
 from leaderboard.accounts.rules import Scope
-from leaderboard.campaigns import reads
-from leaderboard.campaigns import writes as campaigns
+from leaderboard.campaigns import reads, writes as campaigns
 from leaderboard.campaigns.inputs import AccountName, CampaignChanges, LetOut, NewCampaign, TeamAddress
 from leaderboard.campaigns.rules import Visibility
 from leaderboard.declared.commands import Command, Find, Table, account_named, number

@@ -10,8 +10,7 @@ from collections.abc import Callable
 from flask import Blueprint, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
-from leaderboard.campaigns import api, inputs, reads
-from leaderboard.campaigns import writes as campaigns
+from leaderboard.campaigns import api, inputs, reads, writes as campaigns
 from leaderboard.campaigns.reads import CampaignSettings as Page
 from leaderboard.campaigns.rules import PRIOR_FIELDS, Visibility
 from leaderboard.declared.inputs import checked

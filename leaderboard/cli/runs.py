@@ -18,8 +18,7 @@ from typing import Any
 
 import click
 
-from leaderboard.baselines.runs import RRF_K, Normalisation, RankedList, reciprocal_rank_fusion
-from leaderboard.baselines.runs import combsum as by_scores
+from leaderboard.baselines.runs import RRF_K, Normalisation, RankedList, combsum as by_scores, reciprocal_rank_fusion
 from leaderboard.cli import options
 from leaderboard.cli.options import aligned, counting_bar, csv_text, defined, figure, json_text, option, refuse_if
 from leaderboard.cli.score import judged_queries, read_runs, setting_of, tell_queries, tell_strange

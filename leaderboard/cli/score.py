@@ -19,8 +19,7 @@ from leaderboard.cli import options
 from leaderboard.cli.options import aligned, csv_text, defined, figure, json_text, named, option, refuse_if
 from leaderboard.cli.trec_eval import printed_under_own_names, trec_lines
 from leaderboard.evaluations.rules import lacks
-from leaderboard.metrics import Measure, Setting, parse_all
-from leaderboard.metrics import explain as explained
+from leaderboard.metrics import Measure, Setting, explain as explained, parse_all
 from leaderboard.metrics.aggregation import GEOMETRIC_MEAN
 
 USUAL = "AP nDCG@10 RR P@10"

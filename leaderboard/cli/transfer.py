@@ -28,7 +28,7 @@ from leaderboard.config import Config
 from leaderboard.errors import BadInput
 from leaderboard.numbers import counted
 from leaderboard.store import RunStore
-from leaderboard.transfer.drafting import draft_of
+from leaderboard.transfer.drafting import Draft, draft_of
 from leaderboard.transfer.exporting import exporting
 from leaderboard.transfer.importing import bring_in
 from leaderboard.transfer.manifest import NAME, open_tree, read_manifest
@@ -62,20 +62,17 @@ def import_campaign(
     nothing does; what is there already is left as it is. Workers score the runs.
     """
     refuse_if(draft and draft.exists(), f"{draft} is there already; name another file")
+    if draft is not None:
+        with open_tree(source) as tree, counting_bar(len(tree.files), "Looking") as done:
+            return _write_draft(draft, draft_of(tree, done))
     if server := server_on_line(server):
         refuse_if(user, "--as is for this installation itself; with --server the token says whose account it is")
         refuse_if(source.is_dir(), f"{source} is a folder; with --server give a .zip, .tar or .tar.gz of it")
         client, archive = client_at(server, token_file), [("archive", source)]
-        if draft is not None:
-            return _write_draft(draft, client.send("/organise/import/draft", ({}, archive)))
         fields = {} if manifest is None else {"manifest": manifest.read_text("utf-8")}
         plan = client.send("/organise/import/preview", (fields, archive))
         return _say(client.post("/organise/import", {"kept": plan["kept"]})["report"], report_file)
     with open_tree(source) as tree:
-        if draft is not None:
-            with counting_bar(len(tree.files), "Looking") as done:
-                drafted = draft_of(tree, done)
-            return _write_draft(draft, asdict(drafted))
         if manifest is None and NAME not in tree.files:
             raise BadInput(
                 f"{source} has no {NAME}; write one: leaderboard import-campaign {source} --write-manifest FILE"
@@ -101,10 +98,10 @@ def _say(report: Mapping[str, Any], report_file: Path | None) -> None:
     click.echo(f"{counted(report['imported'], 'run')} brought in{already}")
 
 
-def _write_draft(draft: Path, drafted: Mapping[str, Any]) -> None:
-    draft.write_text(drafted["text"], encoding="utf-8")
-    click.echo(f"{draft}: {counted(drafted['evaluations'], 'evaluation')}, {counted(drafted['runs'], 'run')}")
-    _echo("", drafted["notes"])
+def _write_draft(draft: Path, drafted: Draft) -> None:
+    draft.write_text(drafted.text, encoding="utf-8")
+    click.echo(f"{draft}: {counted(drafted.evaluations, 'evaluation')}, {counted(drafted.runs, 'run')}")
+    _echo("", drafted.notes)
 
 
 def _echo(words: str, lines: Sequence[str], *, err: bool = False) -> None:

@@ -14,8 +14,7 @@ from sqlalchemy.orm import Session
 
 from leaderboard import errors, numbers
 from leaderboard.access import CONSOLE
-from leaderboard.accounts import reads as accounts
-from leaderboard.accounts import writes as people
+from leaderboard.accounts import reads as accounts, writes as people
 from leaderboard.accounts.models import User
 from leaderboard.accounts.rules import Scope
 from leaderboard.audit.writes import present

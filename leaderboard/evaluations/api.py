@@ -12,8 +12,7 @@ from leaderboard.accounts.rules import Scope
 from leaderboard.campaigns import reads
 from leaderboard.campaigns.reads import CampaignRoom, EvaluationSettings, campaign_room, evaluation_settings
 from leaderboard.declared.commands import Command, Other, Table, moment
-from leaderboard.evaluations import inputs
-from leaderboard.evaluations import writes as evaluations
+from leaderboard.evaluations import inputs, writes as evaluations
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads.evaluations import OrganisedForm, organised_form
 from leaderboard.evaluations.reads.readiness import Point, Urgency, readiness

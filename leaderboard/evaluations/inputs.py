@@ -6,8 +6,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BeforeValidator, ValidationInfo, field_validator
 
-from leaderboard import errors, metrics
-from leaderboard import moments as time_zones
+from leaderboard import errors, metrics, moments as time_zones
 from leaderboard.declared.inputs import (
     GREATEST,
     Confirm,

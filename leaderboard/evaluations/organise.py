@@ -12,12 +12,10 @@ from flask.typing import ResponseReturnValue
 from sqlalchemy.orm import Session
 from wtforms import FileField, HiddenField
 
-from leaderboard import access, errors, numbers
-from leaderboard import moments as time_zones
+from leaderboard import access, errors, moments as time_zones, numbers
 from leaderboard.campaigns.reads import EvaluationSettings as Page
 from leaderboard.declared.inputs import checked_partly
-from leaderboard.evaluations import api, inputs
-from leaderboard.evaluations import writes as evaluations
+from leaderboard.evaluations import api, inputs, writes as evaluations
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads.evaluations import organised_form
 from leaderboard.formats import document_list

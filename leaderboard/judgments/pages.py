@@ -3,8 +3,7 @@
 from flask import Blueprint, render_template
 from flask.typing import ResponseReturnValue
 
-from leaderboard.judgments import api
-from leaderboard.judgments import reads as judgments
+from leaderboard.judgments import api, reads as judgments
 from leaderboard.web.context import page_number, read
 from leaderboard.web.exports import Table, columns, evaluation_table, exported, file_name
 

@@ -1,20 +1,20 @@
 """Queries of an evaluation, one query, two runs beside each other, and what one run scored."""
 
+from typing import Any
+
 from flask import Response
 
-from leaderboard.boards.api import EVALUATION, board_query
-from leaderboard.results.reads import queries
-from leaderboard.results.reads import run as results
+from leaderboard.boards.api import EVALUATION
+from leaderboard.boards.reads.board import BoardQuery
+from leaderboard.results.reads import queries, run as results
 from leaderboard.web.context import read, store
 from leaderboard.web.endpoints import get
 
 
-@get(f"{EVALUATION}/queries")
-def list_queries(
-    campaign: str, evaluation: str, *, measure: str | None = None, tag: str | None = None, sort: str | None = None
-) -> queries.QueryListPage:
+@get(f"{EVALUATION}/queries", asks=("measure", "tag", "sort"))
+def list_queries(campaign: str, evaluation: str, **asked: Any) -> queries.QueryListPage:
     """All queries of an evaluation. Where single queries are open, with median, best and worst value of the systems."""
-    return read(queries.query_list, campaign, evaluation, view=board_query(measure=measure, tag=tag, sort=sort))
+    return read(queries.query_list, campaign, evaluation, view=BoardQuery(**asked))
 
 
 @get(f"{EVALUATION}/queries.tsv", file="text/plain")
@@ -24,30 +24,22 @@ def query_rows(campaign: str, evaluation: str) -> Response:
     return Response(page.as_file, content_type="text/plain; charset=utf-8")
 
 
-@get(f"{EVALUATION}/queries/<path:query>")
-def query(
-    campaign: str, evaluation: str, query: str, *, show: str | None = None, sort: str | None = None
-) -> queries.QueryPage:
+@get(f"{EVALUATION}/queries/<path:query>", asks=("show", "sort"))
+def query(campaign: str, evaluation: str, query: str, **asked: Any) -> queries.QueryPage:
     """One query across all systems."""
-    return read(queries.query, campaign, evaluation, query, view=board_query(show=show, sort=sort))
+    return read(queries.query, campaign, evaluation, query, view=BoardQuery(**asked))
 
 
-@get(f"{EVALUATION}/compare")
+@get(f"{EVALUATION}/compare", asks=("measure", "sort"))
 def compare(
-    campaign: str,
-    evaluation: str,
-    *,
-    a: int | None = None,
-    b: int | None = None,
-    measure: str | None = None,
-    sort: str | None = None,
+    campaign: str, evaluation: str, *, a: int | None = None, b: int | None = None, **asked: Any
 ) -> queries.ComparePage:
     """Two runs beside each other, where single queries are open: their means by every measure, and by one of them both
     values on every query, the interval of their difference and a randomisation test. a, b: numbers of submissions on
     the board; without both, those to choose from. sort: position, a, b or difference, with "-" before it the other way
     round.
     """
-    return read(queries.compare, campaign, evaluation, a=a, b=b, view=board_query(measure=measure, sort=sort))
+    return read(queries.compare, campaign, evaluation, a=a, b=b, view=BoardQuery(**asked))
 
 
 @get("/submissions/<int:submission>/results")

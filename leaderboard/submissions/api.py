@@ -43,8 +43,7 @@ from leaderboard.teams.reads import find_own_team, find_system
 from leaderboard.web import uploads
 from leaderboard.web.context import actor, now, read, reading, store, writing
 from leaderboard.web.endpoints import answered, get, post
-from leaderboard.web.organise import CAMPAIGN, evaluation_here
-from leaderboard.web.organise import EVALUATION as ORGANISED_EVALUATION
+from leaderboard.web.organise import CAMPAIGN, EVALUATION as ORGANISED_EVALUATION, evaluation_here
 from leaderboard.web.security import require_text
 from leaderboard.worker.queue import unfinished
 from leaderboard.worker.writes import make_set

@@ -14,8 +14,7 @@ from leaderboard.declared.commands import Command, Find, Other, Table, account_n
 from leaderboard.evaluations.reads.effects import entered_by
 from leaderboard.evaluations.writes import remove_system as remove_unused
 from leaderboard.frozen import frozen
-from leaderboard.teams import inputs, writes
-from leaderboard.teams import reads as teams
+from leaderboard.teams import inputs, reads as teams, writes
 from leaderboard.teams.merging import merge_teams
 from leaderboard.teams.models import System, Team
 from leaderboard.teams.reads import find_known_team, find_system, find_team
@@ -86,9 +85,7 @@ def make_team(body: inputs.NewTeam) -> teams.TeamPage:
 @get("/organise/teams", Scope.ORGANISE, command=Command("team list", TEAMS))
 def list_all_teams() -> tuple[teams.ListedTeam, ...]:
     """The teams of the site with their members, for admins."""
-    _require_admin()
-    with reading() as session:
-        return teams.listed_teams(session)
+    return read(teams.listed_teams)
 
 
 @post("/teams/join", Scope.MANAGE)
@@ -217,7 +214,8 @@ def leave_team(team: str, body: inputs.Leaving) -> Left:
 ))  # fmt: skip
 def add_member(team: str, body: inputs.NewMember) -> teams.TeamPage:
     """Puts an account into a team, or gives a member another role, for admins; others invite people."""
-    _require_admin()
+    if not actor().all_powerful:
+        raise errors.NotFound
     with writing() as session:
         writes.add_member(session, actor(), find_team(session, team), find_user(session, body.user), body.role)
     return read(teams.team_page, team)
@@ -385,11 +383,6 @@ def _write(write: Callable[..., Written], team: str, *values: object, **more: ob
 def _known(session: Session, team: str) -> Team:
     """The team of an address, if there is one for whoever asks."""
     return find_known_team(session, actor(), team, now())
-
-
-def _require_admin() -> None:
-    if not actor().all_powerful:
-        raise errors.NotFound
 
 
 def _require_inside(team: Team) -> None:

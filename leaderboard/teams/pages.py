@@ -12,8 +12,7 @@ from leaderboard.boards.reads.entries import Column, Figure
 from leaderboard.declared.inputs import checked
 from leaderboard.errors import Conflict, InvalidFields, LeaderboardError, NotFound
 from leaderboard.progress.reads import PeriodPoint, ProgressPage
-from leaderboard.teams import api, inputs, reads
-from leaderboard.teams import writes as teams
+from leaderboard.teams import api, inputs, reads, writes as teams
 from leaderboard.web import charts
 from leaderboard.web.context import actor, now, page_number, read, reading
 from leaderboard.web.exports import Table, columns, exported, table, terms_facts

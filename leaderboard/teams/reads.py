@@ -162,8 +162,10 @@ class ListedTeam:
     members: str
 
 
-def listed_teams(session: Session) -> tuple[ListedTeam, ...]:
-    """All teams by name, but for those merged into others."""
+def listed_teams(session: Session, actor: Actor, _: datetime) -> tuple[ListedTeam, ...]:
+    """All teams by name, but for those merged into others. Raises NotFound for all but admins."""
+    if not actor.all_powerful:
+        raise errors.NotFound
     rows = session.execute(
         sa.select(Team.slug, Team.name, User.name, Membership.role)
         .outerjoin(Membership, Membership.team_id == Team.id)

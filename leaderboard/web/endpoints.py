@@ -249,7 +249,7 @@ ENDPOINTS: list[Endpoint] = []
 
 
 def get(address: str, scope: Scope | None = None, **more: Any) -> Callable[[Function], Function]:
-    """An endpoint that reads. more: `file` and `command` of the Endpoint."""
+    """An endpoint that reads. more: `file` and `command` of the Endpoint. asks: texts that it takes as `**asked`."""
     return partial(_add, "GET", address, scope, **more)
 
 
@@ -264,6 +264,7 @@ def _add(method: str, address: str, scope: Scope | None, function: Function, **m
     places = {each.name: hints[each.name] for each in parameters if each.kind is each.POSITIONAL_OR_KEYWORD}
     body = places.pop("body", None)
     arguments = {each.name: kinds_of(hints[each.name])[0] for each in parameters if each.kind is each.KEYWORD_ONLY}
+    arguments |= dict.fromkeys(more.pop("asks", ()), str)
     ENDPOINTS.append(Endpoint(method, address, function, scope, places, arguments, body, hints["return"], **more))
     return function
 

@@ -9,8 +9,7 @@ from argon2 import PasswordHasher
 from argon2.exceptions import VerifyMismatchError
 
 from leaderboard.access import CONSOLE, VISITOR, actor_of
-from leaderboard.accounts import rate_limits as attempts
-from leaderboard.accounts import writes as people
+from leaderboard.accounts import rate_limits as attempts, writes as people
 from leaderboard.accounts.models import Attempt, BrowserSession, User
 from leaderboard.accounts.rate_limits import KnownBrowser
 from leaderboard.accounts.reads import open_session

@@ -19,8 +19,7 @@ from leaderboard.evaluations import writes as evaluations
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules import LONGEST_GRACE, closed_from
 from leaderboard.formats import QueryRow
-from leaderboard.judgments import writes as judgments
-from leaderboard.judgments import writes as queries
+from leaderboard.judgments import writes as judgments, writes as queries
 from leaderboard.judgments.models import JudgmentRevision
 from leaderboard.judgments.rules import JudgmentFiles
 from leaderboard.worker.models import ScoringSet

@@ -15,8 +15,7 @@ from leaderboard.boards.reads.board import board
 from leaderboard.campaigns import writes as campaigns
 from leaderboard.campaigns.models import Campaign
 from leaderboard.campaigns.rules import Visibility
-from leaderboard.evaluations import writes as evaluations
-from leaderboard.evaluations import writes as submission_forms
+from leaderboard.evaluations import writes as evaluations, writes as submission_forms
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads.effects import effects
 from leaderboard.evaluations.reads.readiness import Urgency, readiness

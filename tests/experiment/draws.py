@@ -18,8 +18,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 import hypothesis
-from hypothesis import HealthCheck, Phase
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, Phase, strategies as st
 
 from leaderboard import scoring
 from leaderboard.boards.rules import Rounding

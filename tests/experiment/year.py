@@ -9,8 +9,7 @@ import datetime as dt
 import sqlalchemy as sa
 
 from leaderboard.access import CONSOLE
-from leaderboard.accounts import writes as credentials
-from leaderboard.accounts import writes as people
+from leaderboard.accounts import writes as credentials, writes as people
 from leaderboard.accounts.rules import Scope
 from leaderboard.campaigns import writes as campaigns
 from leaderboard.evaluations import writes as evaluations
@@ -18,8 +17,7 @@ from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads.evaluations import find_campaign
 from leaderboard.evaluations.rules import Split
 from leaderboard.formats import QueryRow
-from leaderboard.judgments import writes as judgments
-from leaderboard.judgments import writes as queries
+from leaderboard.judgments import writes as judgments, writes as queries
 from leaderboard.judgments.rules import JudgmentFiles
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.rules import Designation

@@ -4,8 +4,7 @@ import io
 import math
 import re
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from leaderboard.errors import FileRejected
 from leaderboard.formats import Limits, read_run

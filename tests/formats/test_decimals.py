@@ -5,8 +5,7 @@ from decimal import Decimal
 
 import numpy as np
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from leaderboard.formats.columns import floats, integers
 from leaderboard.formats.ids import PADDING, Codes

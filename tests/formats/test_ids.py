@@ -4,8 +4,7 @@ import sys
 import unicodedata
 
 import numpy as np
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from leaderboard.formats.ids import PADDING, WORD, Ids, as_texts, cut_out, keys, rising_words
 from leaderboard.formats.values import ODD_IN_ID

@@ -4,8 +4,7 @@ import re
 import time
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from leaderboard.errors import BadInput
 from leaderboard.formats.ids import LONGEST_PATTERN, Pattern, as_texts

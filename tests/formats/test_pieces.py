@@ -2,8 +2,7 @@ import gzip
 import io
 import threading
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from leaderboard.formats import Limits, read_run
 from leaderboard.formats.plain_text import CappedReader, cut, side_by_side

@@ -2,8 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from leaderboard.formats.ids import Ids, as_texts, repeated_rows
 from tests.formats.collisions import with_equal_keys

@@ -2,8 +2,7 @@ import io
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from leaderboard.formats import RUN_WRITERS, Limits, Run, RunLine, read_run
 from leaderboard.formats.plain_text import PIECE_BYTES

@@ -15,8 +15,7 @@ from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules import Split
 from leaderboard.evaluations.writes import create_evaluation
 from leaderboard.formats import QueryRow
-from leaderboard.judgments import writes as judgments
-from leaderboard.judgments import writes as queries
+from leaderboard.judgments import writes as judgments, writes as queries
 from leaderboard.judgments.models import Query
 from leaderboard.judgments.rules import JudgmentFiles
 from tests.support.field import DAY

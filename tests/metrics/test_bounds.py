@@ -4,8 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from leaderboard.errors import BadInput, UnknownMeasure
 from leaderboard.metrics import Family, Measure, Ranking, Setting, families, groups, parse, parse_all, requested

@@ -1,6 +1,5 @@
 import numpy as np
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from leaderboard.formats.ids import Ids, as_texts
 from leaderboard.scoring.judged_queries import JudgmentIndex

@@ -3,8 +3,7 @@
 from typing import Any, Literal
 
 import numpy as np
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from leaderboard.scoring import ranked_lines
 from leaderboard.scoring.order import InOrder, OutOfOrder, first_where, order

@@ -1,7 +1,6 @@
 from typing import Literal
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from leaderboard.metrics import Setting, parse, parse_all
 from leaderboard.scoring import prepare, score

@@ -1,7 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from leaderboard.metrics.aggregation import VALUE_OF_MEANS
 from leaderboard.statistics import contributions

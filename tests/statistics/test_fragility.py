@@ -3,8 +3,7 @@
 from itertools import combinations
 
 import numpy as np
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from leaderboard.metrics.aggregation import GEOMETRIC_MEAN, MEAN, SUM, VALUE_OF_MEANS, WHOLE_RUN
 from leaderboard.statistics import competition_ranks, fragility

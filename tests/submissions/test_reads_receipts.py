@@ -29,8 +29,7 @@ from leaderboard.evaluations import writes as evaluations
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules import Judging, NoRelevant, Opening, Split, Subset
 from leaderboard.formats import QueryRow, read_subtopic_judgments
-from leaderboard.judgments import writes as judgments
-from leaderboard.judgments import writes as queries
+from leaderboard.judgments import writes as judgments, writes as queries
 from leaderboard.judgments.models import JudgmentRevision
 from leaderboard.judgments.reads import published, qrels
 from leaderboard.judgments.rules import JudgmentFiles

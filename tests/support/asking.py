@@ -14,8 +14,7 @@ from schemathesis.checks import CHECKS, load_all_checks
 from schemathesis.generation import GenerationMode
 
 from leaderboard.access import CONSOLE
-from leaderboard.accounts import writes as credentials
-from leaderboard.accounts import writes as people
+from leaderboard.accounts import writes as credentials, writes as people
 from leaderboard.accounts.rules import Scope
 from leaderboard.audit.writes import present
 from leaderboard.campaigns import writes as campaigns

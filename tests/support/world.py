@@ -17,8 +17,7 @@ from argon2 import PasswordHasher
 from sqlalchemy.orm import Session
 
 from leaderboard.access import CONSOLE, Actor, actor_of
-from leaderboard.accounts import writes as credentials
-from leaderboard.accounts import writes as people
+from leaderboard.accounts import writes as credentials, writes as people
 from leaderboard.accounts.writes import PasswordHash
 from leaderboard.audit.writes import present
 from leaderboard.campaigns import writes as campaigns
@@ -29,8 +28,7 @@ from leaderboard.evaluations import writes as evaluations
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules import Subset
 from leaderboard.formats import Judgments, QueryRow, read_judgments, read_subtopic_judgments
-from leaderboard.judgments import writes as judgments
-from leaderboard.judgments import writes as queries
+from leaderboard.judgments import writes as judgments, writes as queries
 from leaderboard.judgments.rules import JudgmentFiles
 from leaderboard.store import Received, RunStore
 from leaderboard.submissions.models import Submission

@@ -14,8 +14,7 @@ from leaderboard.accounts.reads import open_invitations
 from leaderboard.audit.models import Event
 from leaderboard.audit.writes import present
 from leaderboard.errors import Conflict, InvalidFields, NotAllowed, NotFound
-from leaderboard.teams import merging
-from leaderboard.teams import writes as teams
+from leaderboard.teams import merging, writes as teams
 from leaderboard.teams.models import Invitation, JoinRequest, Membership, Team
 from leaderboard.teams.rules import Role
 from tests.support.refused import refused

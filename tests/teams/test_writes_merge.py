@@ -19,9 +19,7 @@ from leaderboard.errors import Conflict, InvalidFields, NotAllowed
 from leaderboard.submissions.models import Participation, Submission
 from leaderboard.submissions.rules import Designation, State, SystemKind
 from leaderboard.submissions.writes import submissions
-from leaderboard.teams import merging
-from leaderboard.teams import reads as find
-from leaderboard.teams import writes as teams
+from leaderboard.teams import merging, reads as find, writes as teams
 from leaderboard.teams.models import Membership, Pseudonym, System, Team
 from leaderboard.teams.rules import Role
 from leaderboard.teams.writes import NewSystem

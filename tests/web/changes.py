@@ -37,12 +37,10 @@ from leaderboard.store import Received
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.rules import Designation, Ruling, SetState
 from leaderboard.submissions.writes import submissions
-from leaderboard.teams import merging
-from leaderboard.teams import writes as teams
+from leaderboard.teams import merging, writes as teams
 from leaderboard.teams.models import Invitation, JoinRequest, System, Team
 from leaderboard.teams.rules import Role
-from leaderboard.worker import queue
-from leaderboard.worker import writes as worker
+from leaderboard.worker import queue, writes as worker
 from leaderboard.worker.messages import Failed, MeasureScore, Postponed, Rejected, RunScores, Unreadable
 from leaderboard.worker.models import Scoring, ScoringSet
 from tests.support.world import new_account

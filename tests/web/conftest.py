@@ -30,13 +30,11 @@ from leaderboard.evaluations import writes as evaluations
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules import Opening
 from leaderboard.formats import read_judgments, read_queries
-from leaderboard.judgments import writes as judgments
-from leaderboard.judgments import writes as queries
+from leaderboard.judgments import writes as judgments, writes as queries
 from leaderboard.judgments.rules import JudgmentFiles
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.rules import State
-from leaderboard.teams import writes as systems
-from leaderboard.teams import writes as teams
+from leaderboard.teams import writes as systems, writes as teams
 from leaderboard.teams.models import System, Team
 from leaderboard.teams.rules import Role
 from leaderboard.web.app import create_app

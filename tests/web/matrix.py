@@ -19,8 +19,7 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from leaderboard.access import CONSOLE
-from leaderboard.accounts import writes as credentials
-from leaderboard.accounts import writes as people
+from leaderboard.accounts import writes as credentials, writes as people
 from leaderboard.accounts.models import ApiToken, Attempt, User
 from leaderboard.accounts.rules import Scope
 from leaderboard.audit.models import Event
@@ -28,13 +27,11 @@ from leaderboard.campaigns import writes as campaigns
 from leaderboard.campaigns.models import Campaign, CampaignTeam
 from leaderboard.campaigns.rules import Visibility
 from leaderboard.config import Config
-from leaderboard.evaluations import writes as evaluations
-from leaderboard.evaluations import writes as submission_forms
+from leaderboard.evaluations import writes as evaluations, writes as submission_forms
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules import FormField, Split, Subset
 from leaderboard.formats import QueryRow, read_judgments
-from leaderboard.judgments import writes as judgments
-from leaderboard.judgments import writes as queries
+from leaderboard.judgments import writes as judgments, writes as queries
 from leaderboard.judgments.rules import JudgmentFiles
 from leaderboard.store import RankedList
 from leaderboard.submissions.models import Submission

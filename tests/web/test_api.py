@@ -9,8 +9,7 @@ import sqlalchemy as sa
 from flask import Flask
 
 from leaderboard.access import CONSOLE
-from leaderboard.accounts import writes as credentials
-from leaderboard.accounts import writes as people
+from leaderboard.accounts import writes as credentials, writes as people
 from leaderboard.accounts.models import ApiToken, Attempt, User
 from leaderboard.accounts.reads import open_token, tokens_of
 from leaderboard.accounts.rules import Scope

@@ -11,8 +11,7 @@ from itsdangerous import URLSafeTimedSerializer
 from leaderboard.audit.writes import present
 from leaderboard.evaluations import writes as submission_forms
 from leaderboard.evaluations.rules import FormField, Opening
-from leaderboard.judgments import writes as judgments
-from leaderboard.judgments import writes as queries
+from leaderboard.judgments import writes as judgments, writes as queries
 from leaderboard.judgments.rules import JudgmentFiles
 from leaderboard.submissions.models import Arrival, PersonalUse, Submission
 from tests.support.pages import filled

@@ -6,8 +6,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from leaderboard.access import CONSOLE
-from leaderboard.accounts import writes as credentials
-from leaderboard.accounts import writes as people
+from leaderboard.accounts import writes as credentials, writes as people
 from leaderboard.audit.writes import present
 from leaderboard.evaluations.rules import Opening
 from leaderboard.store import RankedList

@@ -12,8 +12,7 @@ from leaderboard.access import CONSOLE
 from leaderboard.accounts.rules import Scope
 from leaderboard.campaigns import writes as campaigns
 from leaderboard.campaigns.models import Campaign
-from leaderboard.evaluations import writes as evaluations
-from leaderboard.evaluations import writes as submission_forms
+from leaderboard.evaluations import writes as evaluations, writes as submission_forms
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads.evaluations import file_rules, form_fields
 from leaderboard.evaluations.rules import FieldKind, FormField, ShownTo

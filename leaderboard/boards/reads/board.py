@@ -12,8 +12,7 @@ from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, Content, may_see, require
 from leaderboard.audit.stored_events import Verifications, verifications
-from leaderboard.boards.reads import entries as table
-from leaderboard.boards.reads import ranking
+from leaderboard.boards.reads import entries as table, ranking
 from leaderboard.boards.reads.history import BoardVersion, board_version, visible_sets
 from leaderboard.errors import BadInput
 from leaderboard.evaluations.reads import evaluations as headings
