@@ -9,7 +9,6 @@ from flask import Blueprint, render_template, request
 from flask.typing import ResponseReturnValue
 
 from leaderboard.boards.reads import board as boards, history
-from leaderboard.boards.reads.board import BoardPage, BoardQuery, BoardRow
 from leaderboard.boards.reads.entries import found_on_page
 from leaderboard.evaluations.rules import FormField, as_written
 from leaderboard.numbers import read_whole
@@ -51,9 +50,9 @@ def board_page(campaign: str, evaluation: str, **more: int | None) -> str:
     return render_template("boards/board.html", page=page, finding=board_finding(page), scale=scale_of(page.whole.ends))
 
 
-def board_query(**more: Any) -> BoardQuery:
+def board_query(**more: Any) -> boards.BoardQuery:
     """What the address says of a board or of a page behind it, which may not ask for all of it."""
-    return BoardQuery(**more, **{name: request.args.get(name, "") for name in ASKED})  # type: ignore[arg-type]  # texts
+    return boards.BoardQuery(**more, **{name: request.args.get(name, "") for name in ASKED})  # type: ignore[arg-type]  # texts
 
 
 def board_table(campaign: str, evaluation: str, **more: int | None) -> Table:
@@ -84,12 +83,12 @@ def board_table(campaign: str, evaluation: str, **more: int | None) -> Table:
     return evaluation_table(page.evaluation, ending, shown, (*page.baselines, *page.listed), facts)
 
 
-def _answer(page: BoardPage, field: FormField, row: BoardRow) -> Cell:
+def _answer(page: boards.BoardPage, field: FormField, row: boards.BoardRow) -> Cell:
     answer = page.answers.of(row.entry.submission_id).get(field)
     return None if answer is None else as_written(answer)
 
 
-def _figure_columns(measure: str, index: int) -> dict[str, Callable[[BoardRow], Cell]]:
+def _figure_columns(measure: str, index: int) -> dict[str, Callable[[boards.BoardRow], Cell]]:
     """A measure's mean, its interval and the queries that it is over; `index` among the page's columns."""
     return {
         measure: lambda row: row.figures[index].mean,

@@ -30,7 +30,6 @@ from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules import ScoringSettings, Subset
 from leaderboard.frozen import frozen
 from leaderboard.judgments.models import Query
-from leaderboard.metrics import Columns, Measure
 from leaderboard.metrics.aggregation import GEOMETRIC_MEAN
 from leaderboard.metrics.families.detection import measures_beside
 from leaderboard.results.reads.run import columns_over, load_vectors
@@ -102,16 +101,16 @@ class _Work:
     compare_pairs  whether to look for rank sets too, and to count how often sets of queries disagree
     """
 
-    measure: Measure
+    measure: metrics.Measure
     settings: ScoringSettings
     subsets: tuple[Subset, ...]
     lineup: Lineup
     queries: list[str]
-    columns: dict[int, Columns]
+    columns: dict[int, metrics.Columns]
     figures: dict[int, KeptFigure]
     compare_pairs: bool
 
-    def columns_of(self, runs: Iterable[int]) -> dict[str, Columns]:
+    def columns_of(self, runs: Iterable[int]) -> dict[str, metrics.Columns]:
         """Of those that have values."""
         return {str(run): self.columns[run] for run in runs if run in self.columns}
 

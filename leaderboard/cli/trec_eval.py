@@ -9,7 +9,6 @@ import click
 
 from leaderboard import errors, numbers
 from leaderboard.cli import options
-from leaderboard.cli.options import FILE, flag, option, progress_bar
 from leaderboard.formats import read_judgments, read_run
 from leaderboard.metrics import ALL_TREC, BUNDLES, NEW_IN_10, Measure, Printed, Ranking, Setting, parse_all, requested
 from leaderboard.scoring import Scored, prepare, score
@@ -24,11 +23,11 @@ Compat = Literal[9, 10]
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
-@click.argument("judgments", metavar="QRELS", type=FILE)
-@click.argument("run", metavar="RUN", type=FILE)
-@option("-m --measure wanted", "A measure or a bundle.", multiple=True, metavar="MEASURE[.PARAMETERS]")
-@flag("-n --nosummary", "Leave the figures over all queries out.")
-@flag("-c --complete_rel_info_wanted complete", "Average over all judged queries.")
+@click.argument("judgments", metavar="QRELS", type=options.FILE)
+@click.argument("run", metavar="RUN", type=options.FILE)
+@options.option("-m --measure wanted", "A measure or a bundle.", multiple=True, metavar="MEASURE[.PARAMETERS]")
+@options.flag("-n --nosummary", "Leave the figures over all queries out.")
+@options.flag("-c --complete_rel_info_wanted complete", "Average over all judged queries.")
 @options.PER_QUERY
 @options.LEVEL_OPTION
 @options.CUT
@@ -50,7 +49,7 @@ def trec_eval(
     """
     request = read_request(wanted, how["compat"])
     qrels = read_judgments(judgments, name=str(judgments))
-    with progress_bar([run]) as opened:
+    with options.progress_bar([run]) as opened:
         lists = read_run(opened(run), name=str(run), format="trec_eval")
     both = set(qrels.queries) & set(lists.queries)
     if not both:

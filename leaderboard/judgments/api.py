@@ -18,7 +18,6 @@ from leaderboard.declared.inputs import checked
 from leaderboard.evaluations.rules import Split
 from leaderboard.formats import read_queries
 from leaderboard.judgments import inputs, reads, writes
-from leaderboard.judgments.inputs import NamedQueries, RevisionWords
 from leaderboard.judgments.reads import JudgmentFile, OrganisedJudgments, OrganisedQueries
 from leaderboard.judgments.rules import READERS, JudgmentFiles
 from leaderboard.numbers import first_of
@@ -113,30 +112,32 @@ def exclude_queries(campaign: str, evaluation: str, body: inputs.ExcludedQueries
 
 
 @post(f"{QUERIES}/include", Scope.ORGANISE, command=_command("include", "included"))
-def include_queries(campaign: str, evaluation: str, body: NamedQueries) -> OrganisedQueries:
+def include_queries(campaign: str, evaluation: str, body: inputs.NamedQueries) -> OrganisedQueries:
     """Takes excluded queries back into the figures."""
     return _change(writes.include_queries, campaign, evaluation, body)
 
 
 @post(f"{QUERIES}/remove", Scope.ORGANISE, command=_command("remove", "removed"))
-def remove_queries(campaign: str, evaluation: str, body: NamedQueries) -> OrganisedQueries:
+def remove_queries(campaign: str, evaluation: str, body: inputs.NamedQueries) -> OrganisedQueries:
     """Removes queries that were added by mistake, before there are judgments and submissions."""
     return _change(writes.remove_queries, campaign, evaluation, body)
 
 
 @post(f"{QUERIES}/hide", Scope.ORGANISE, command=_command("hide", "hidden"))
-def hide_queries(campaign: str, evaluation: str, body: NamedQueries) -> OrganisedQueries:
+def hide_queries(campaign: str, evaluation: str, body: inputs.NamedQueries) -> OrganisedQueries:
     """Hides queries from everybody but organisers."""
     return _change(writes.set_split, campaign, evaluation, body, Split.HIDDEN)
 
 
 @post(f"{QUERIES}/show", Scope.ORGANISE, command=_command("show", "shown"))
-def show_queries(campaign: str, evaluation: str, body: NamedQueries) -> OrganisedQueries:
+def show_queries(campaign: str, evaluation: str, body: inputs.NamedQueries) -> OrganisedQueries:
     """Shows hidden queries to everybody."""
     return _change(writes.set_split, campaign, evaluation, body, Split.SHOWN)
 
 
-def _change(do: Callable[..., Any], campaign: str, evaluation: str, body: NamedQueries, *more: Any) -> OrganisedQueries:
+def _change(
+    do: Callable[..., Any], campaign: str, evaluation: str, body: inputs.NamedQueries, *more: Any
+) -> OrganisedQueries:
     named = body.queries
     return read_after(reads.organised_queries, campaign, evaluation, do, named, *more, confirm=body.confirm)
 
@@ -248,11 +249,11 @@ def remove_source(campaign: str, evaluation: str, body: inputs.RemovedSource) ->
     return read_after(reads.organised_judgments, campaign, evaluation, writes.remove_source, body.source)
 
 
-def _sent() -> tuple[JudgmentFiles, RevisionWords]:
+def _sent() -> tuple[JudgmentFiles, inputs.RevisionWords]:
     """This request's form. Raises NotFound before any of it is read, and InvalidFields."""
     here()
-    fields, files = read_files(READERS, RevisionWords.model_fields)
-    return JudgmentFiles.of(files, "judgments"), checked(RevisionWords, fields.to_dict())
+    fields, files = read_files(READERS, inputs.RevisionWords.model_fields)
+    return JudgmentFiles.of(files, "judgments"), checked(inputs.RevisionWords, fields.to_dict())
 
 
 @get(f"{PUBLISHED_EVALUATION}/judgments")

@@ -67,7 +67,6 @@ from leaderboard.metrics.measure import Direction
 from leaderboard.metrics.segments import Bools, Floats, Ints
 from leaderboard.statistics import samples
 from leaderboard.statistics.intervals import NO_LIMITS, Interval, intervals, students_t
-from leaderboard.statistics.samples import CELLS, draws
 
 TIE = 1e-12
 
@@ -233,7 +232,7 @@ def exact_evidence(differences: Floats, width: float) -> Floats:
 
 def at_once(values: Floats, rows: int = 0) -> int:
     """How many pairs are worked on at once, so that their differences, and so many rows, fit in a quarter of CELLS."""
-    return min(PAIRS_AT_ONCE, max(1, CELLS // 4 // max(1, len(values), rows)))
+    return min(PAIRS_AT_ONCE, max(1, samples.CELLS // 4 // max(1, len(values), rows)))
 
 
 def chunks(rows: NDArray[Any], size: int) -> Iterator[NDArray[Any]]:
@@ -291,7 +290,7 @@ def step_down(pairs: Pairs, resamples: int, seed: int, alpha: float) -> tuple[Bo
     apart = np.zeros(len(pairs.first), dtype=bool)
     if not len(apart):
         return apart, 0.0
-    weights = np.concatenate([block.astype(np.uint16) for block in draws(len(pairs.values), resamples, seed)])
+    weights = np.concatenate([block.astype(np.uint16) for block in samples.draws(len(pairs.values), resamples, seed)])
     stretch = _stretch(pairs, weights)
     t, largest = pairs.t / stretch, _LargestT(pairs, stretch, weights, alpha)
     new = ~apart

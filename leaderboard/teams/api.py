@@ -17,7 +17,6 @@ from leaderboard.frozen import frozen
 from leaderboard.teams import inputs, reads as teams, writes
 from leaderboard.teams.merging import merge_teams
 from leaderboard.teams.models import System, Team
-from leaderboard.teams.reads import find_known_team, find_system, find_team
 from leaderboard.teams.rules import COMMAND_LINE, Role
 from leaderboard.web.context import actor, config, now, read, reading, writing
 from leaderboard.web.endpoints import counting, get, look_again, post, require_scope
@@ -217,7 +216,7 @@ def add_member(team: str, body: inputs.NewMember) -> teams.TeamPage:
     if not actor().all_powerful:
         raise errors.NotFound
     with writing() as session:
-        writes.add_member(session, actor(), find_team(session, team), find_user(session, body.user), body.role)
+        writes.add_member(session, actor(), teams.find_team(session, team), find_user(session, body.user), body.role)
     return read(teams.team_page, team)
 
 
@@ -243,7 +242,7 @@ def merge_any_team(team: str, into: str, body: inputs.MergeBySlugs) -> teams.Tea
         source, target = _known(session, team), _known(session, into)
         refused = access.merging_refusal(session, actor(), source, target)
         access.require(not refused, refused)  # before a mistyped slug is said to be like another
-        systems = [find_system(session, source.slug, slug).id for slug in body.unite]
+        systems = [teams.find_system(session, source.slug, slug).id for slug in body.unite]
         merge_teams(session, actor(), source, target, unite=systems)
         if not body.confirm:
             raise errors.Unconfirmed([f"{source.name} becomes a part of {target.name} for good"])
@@ -274,7 +273,9 @@ def make_system(team: str, body: inputs.NewSystem) -> teams.SystemPage:
     """Makes a system of your team, as its first run does otherwise. Its name stays: boards of all years show it."""
     access.require(read(teams.team_page, team).is_member, "Only members of the team make its systems.")
     with writing() as session:
-        made = writes.create_system(session, actor(), find_team(session, team), writes.NewSystem(**body.model_dump()))
+        made = writes.create_system(
+            session, actor(), teams.find_team(session, team), writes.NewSystem(**body.model_dump())
+        )
     return read(teams.system, team, made.slug)
 
 
@@ -290,7 +291,7 @@ def describe_system(team: str, system: str, body: inputs.SystemChanges) -> teams
     if "kind" in changes:
         require_scope(Scope.ORGANISE)
     with writing() as session:
-        record = find_system(session, team, system)
+        record = teams.find_system(session, team, system)
         writes.change_system(session, actor(), record, **changes)
         require_confirmed(session, body.confirm or "kind" not in changes, entered_by(record.id))
     return read(teams.system, team, system)
@@ -304,7 +305,7 @@ def remove_system(team: str, system: str) -> teams.TeamPage:
     """Removes a system that no run was ever sent for, such as one that was made by mistake."""
     read(teams.system, team, system)  # absent for others
     with writing() as session:
-        remove_unused(session, actor(), find_system(session, team, system))
+        remove_unused(session, actor(), teams.find_system(session, team, system))
     return read(teams.team_page, team)
 
 
@@ -382,7 +383,7 @@ def _write(write: Callable[..., Written], team: str, *values: object, **more: ob
 
 def _known(session: Session, team: str) -> Team:
     """The team of an address, if there is one for whoever asks."""
-    return find_known_team(session, actor(), team, now())
+    return teams.find_known_team(session, actor(), team, now())
 
 
 def _require_inside(team: Team) -> None:

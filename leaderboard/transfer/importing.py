@@ -44,7 +44,6 @@ from leaderboard.teams.models import Membership, System, Team
 from leaderboard.teams.reads import known_system, merged, team_called, teams_with_runs
 from leaderboard.teams.writes import NewSystem, create_system, create_team
 from leaderboard.transfer import manifest as entries
-from leaderboard.transfer.manifest import Manifest, Tree
 
 TELLABLE = (BadInput, Conflict, NotFound)  # what is wrong with a manifest; anything else is not its fault
 LOOKED_AT = 1 << 16  # bytes of a run's text
@@ -124,8 +123,8 @@ def bring_in(
     database: db.Database,
     store: RunStore,
     actor: Callable[[Session], Actor],
-    manifest: Manifest,
-    tree: Tree,
+    manifest: entries.Manifest,
+    tree: entries.Tree,
     name: str,
     *,
     keep: bool = True,
@@ -157,7 +156,7 @@ def bring_in(
     return imported
 
 
-def _received(store: RunStore, tree: Tree, run: entries.RunEntry) -> Received:
+def _received(store: RunStore, tree: entries.Tree, run: entries.RunEntry) -> Received:
     """Takes a run's file into the store. Raises BadInput for one that is no run, or not the one that is meant."""
     path = tree.file(run.file)
     if not run.team:
@@ -202,8 +201,8 @@ class _Replay:
 
     session: Session
     rights: Callable[[Session], Actor]
-    manifest: Manifest
-    tree: Tree
+    manifest: entries.Manifest
+    tree: entries.Tree
     problems: _Problems
     imported: Imported
     actor: Actor = field(init=False)

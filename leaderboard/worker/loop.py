@@ -37,7 +37,6 @@ from leaderboard.worker import queue
 from leaderboard.worker.child_process import ChildProcess
 from leaderboard.worker.messages import Copied, Exceeded, Failed, Job, Postponed, Reply, Settings, Unreadable
 from leaderboard.worker.models import Scoring, ScoringSet
-from leaderboard.worker.queue import WORKER, Claim
 from leaderboard.worker.writes import make_set, of_older_version, ready_sets, switch
 
 ORPHAN_SECONDS = 24 * 3600.0  # far longer than any request between putting a file and committing its row
@@ -56,7 +55,7 @@ def renew_sets(database: Database) -> None:
     for evaluation_id in evaluations:
         try:
             with database.write() as session:
-                make_set(session, WORKER, locked(session, Evaluation, evaluation_id))
+                make_set(session, queue.WORKER, locked(session, Evaluation, evaluation_id))
         except LeaderboardError as error:
             log.warning("evaluation %s can't be scored by this version: %s", evaluation_id, error)
 
@@ -283,7 +282,9 @@ class Worker:
         self._jobs += 1
         return self._child
 
-    def _await(self, child: ChildProcess, job: Job, stop: threading.Event, claim: Claim | None = None) -> Reply | None:
+    def _await(
+        self, child: ChildProcess, job: Job, stop: threading.Event, claim: queue.Claim | None = None
+    ) -> Reply | None:
         """Waits for the reply, and renews the lease of the claim meanwhile. None when the job was lost, or given back
         on a stop."""
         child.ask(job)
@@ -359,7 +360,7 @@ class Worker:
             return Failed(f"scoring took longer than {PATIENCE * most} s, the most that one run may take here")
         return None
 
-    def _record(self, claim: Claim, reply: Reply, stop: threading.Event) -> None:
+    def _record(self, claim: queue.Claim, reply: Reply, stop: threading.Event) -> None:
         """Keeps what was computed until the database answers again, or until a stop.
 
         Whatever recording raises parks the job, so that no result can end the worker, and every one after it. Raises
@@ -401,7 +402,7 @@ class Worker:
             try:
                 with self._database.write() as session:
                     for scoring_set in ready_sets(session, ScoringSet.id == set_id):
-                        switch(session, WORKER, scoring_set)
+                        switch(session, queue.WORKER, scoring_set)
             except NoDatabase:
                 raise
             except Exception:

@@ -21,7 +21,6 @@ from leaderboard.access import Actor, Content, may_see, rounding_seen, subset_se
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules import ScoringSettings
 from leaderboard.frozen import frozen
-from leaderboard.metrics import Bools, Floats
 from leaderboard.metrics.measure import Direction
 from leaderboard.statistics import LEAST_QUERIES
 from leaderboard.submissions.models import Submission
@@ -239,7 +238,7 @@ class Disclosure:
         """Whether the means of a run are seen (`Content.RESULTS`), or whose it is (`Content.NAMES`)."""
         return self._seen[sight, own]
 
-    def sees_each(self, sight: Content, own: Bools) -> Bools:
+    def sees_each(self, sight: Content, own: metrics.Bools) -> metrics.Bools:
         """The same of an array of runs."""
         return np.where(own, self._seen[sight, True], self._seen[sight, False])
 
@@ -259,7 +258,7 @@ class Disclosure:
         low, high = rounding.interval(low, high, family.unit)
         return Figure(rounding.mean(mean, family.unit), low, high, rounding.queries, at_most=True)
 
-    def means(self, measure: str, own: Bools, means: Floats) -> Floats:
+    def means(self, measure: str, own: metrics.Bools, means: metrics.Floats) -> metrics.Floats:
         """Stored means of runs, with the digits that `figure` gives them; NaN is none."""
         family, shown = metrics.parse(measure).family, means.copy()
         for is_own, rounding in self._rounding.items():
@@ -268,7 +267,7 @@ class Disclosure:
                 shown[of_these] = np.nan if family.of_judgments else rounding.means(means[of_these], family.unit)
         return shown
 
-    def figures(self, measure: str, own: Bools, stored: Floats) -> list[Figure]:
+    def figures(self, measure: str, own: metrics.Bools, stored: metrics.Floats) -> list[Figure]:
         """Stored figures of runs, float64[4, runs] as `run_arrays.load_figures` gives them."""
         shown = []
         for is_own, *numbers in zip(own.tolist(), *stored.tolist(), strict=True):
