@@ -259,7 +259,7 @@ def test_an_admin_does_at_a_site_what_commands_do_with_teams_and_whole_campaigns
         number = session.scalar(sa.select(sa.func.max(Submission.id)))
     assert "may not organise" in remote.run("team", "list").err
     root = Remote(remote.site, remote.database, token, remote.folder)
-    assert root.run("team", "member", "add", "alfa", "bob").out == "bob is in Alfa now: member\n"
+    assert root.run("team", "member", "add", "alfa", "bob").out == "bob is in Alfa now\n"
     assert root.run("team", "rename", "alfa", "Alpha two").out == (
         "the team is called Alpha two now; its slug is alpha-two\n"
     )

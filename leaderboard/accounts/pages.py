@@ -37,7 +37,7 @@ from wtforms.widgets import CheckboxInput
 from leaderboard.accounts import reads, writes as accounts
 from leaderboard.accounts.models import User
 from leaderboard.accounts.rate_limits import LINK, MAIL, NAME, REGISTRATION, KnownBrowser, Limit, count, take_back
-from leaderboard.accounts.rules import Scope, token_hash
+from leaderboard.accounts.rules import SHORTEST, Scope, token_hash
 from leaderboard.config import Config
 from leaderboard.declared.inputs import Inputs, checked
 from leaderboard.errors import BadInput, Conflict, NotFound
@@ -61,7 +61,7 @@ def _new_password(label: str, description: str) -> PasswordField:
     return PasswordField(
         label,
         [Required("choose a password")],
-        description=f"At least {accounts.SHORTEST} characters. {description}",
+        description=f"At least {SHORTEST} characters. {description}",
         render_kw={"autocomplete": "new-password"},
     )
 

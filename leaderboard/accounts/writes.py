@@ -11,12 +11,10 @@ sent there. So it does no harm to give somebody else's, and nobody learns from i
 account is found by an address that a provider of identities names: it may be unconfirmed, or another person's.
 """
 
-import re
 import secrets
 from collections.abc import Collection, Iterable
 from dataclasses import asdict, replace
 from datetime import datetime, timedelta
-from math import factorial, prod
 from typing import Any, NewType
 
 import sqlalchemy as sa
@@ -28,7 +26,7 @@ from leaderboard.access import Actor, actor_of, require
 from leaderboard.accounts.models import ApiToken, BrowserSession, Identity, User
 from leaderboard.accounts.rate_limits import KnownBrowser, count_log_in, forgive
 from leaderboard.accounts.reads import is_live, needed_by, tokens_of
-from leaderboard.accounts.rules import SESSION_LASTS, Scope, token_hash
+from leaderboard.accounts.rules import LONGEST, SESSION_LASTS, Scope, password_problem, token_hash
 from leaderboard.audit.writes import assign, present, record
 from leaderboard.campaigns.models import Campaign, CampaignOrganiser
 from leaderboard.db import Database, add_or_refuse, exists, locked, missing
@@ -44,14 +42,6 @@ from leaderboard.texts import text_problem
 
 PasswordHash = NewType("PasswordHash", str)
 
-SHORTEST = 10  # characters
-LONGEST = 1000  # hashing a longer one would only cost time
-FEWEST = 10**8  # guesses, by lists of what people choose
-# zxcvbn looks at this many characters from the start, and from the end: it takes 0.3 s at most for 20 of the worst
-# choice, 13 s for 72. The whole is no easier to guess than a part of it.
-JUDGED = 20
-SITE = ("leaderboard", "retrieval", "evaluation", "campaign")
-
 hasher = PasswordHasher()
 # Verified against when there is no such account, so that the answer takes as long: no password's hash. It is written
 # and not computed: a hash takes a twentieth of a second, which every command would pay for.
@@ -64,7 +54,7 @@ def hashed(password: str, *about: str) -> PasswordHash:
 
     about  the account's name and e-mail address: words in them make a password no better
     """
-    if problem := _password_problem(password, about):
+    if problem := password_problem(password, about):
         raise InvalidFields({"password": [problem]})
     return PasswordHash(hasher.hash(password))
 
@@ -75,49 +65,6 @@ def _is_of(password_hash: str, password: str) -> bool:
         return len(password) <= LONGEST and hasher.verify(password_hash, password)
     except VerificationError:
         return False
-
-
-def _password_problem(password: str, about: tuple[str, ...]) -> str | None:
-    if len(password) < SHORTEST:
-        return f"use at least {SHORTEST} characters; a few words are easy to remember"
-    if len(password) > LONGEST:
-        return f"use at most {LONGEST:,} characters"
-    if any("\ud800" <= character <= "\udfff" for character in password):
-        return "this password holds a character that is none; type it again"
-    if name_key(password) in {name_key(text) for text in about if text}:
-        return "use something else than the name or the e-mail address"
-    known = {word for text in (*about, *SITE) for word in _words(normalised(text))}
-    judged = _once_each(password)
-    parts = {judged[:JUDGED], judged[-JUDGED:]}
-    if all(_guesses(part, known) < FEWEST for part in parts):
-        return (
-            "this password is easy to guess: use three or four words that don't belong together, "
-            "and not only your name or the site's"
-        )
-    return None
-
-
-def _guesses(part: str, known: Collection[str]) -> int:
-    """How many guesses it takes: those of each of its pieces, in any order.
-
-    zxcvbn's own number adds 10,000 to the power of the pieces but one, which any three reach: `123456-123456` too. So
-    it is not taken, and a sign between two pieces is no guess.
-    """
-    from zxcvbn import zxcvbn  # 60 ms and 8 MB of word lists, for the few requests that set a password
-
-    pieces = zxcvbn(part, user_inputs=sorted(known))["sequence"]
-    telling = [int(piece["guesses"]) for piece in pieces if len(piece["token"]) > 1 or piece["token"].isalnum()]
-    return factorial(len(telling)) * prod(telling)
-
-
-def _once_each(password: str) -> str:
-    """The password without what it repeats: a word or a sign that was there already is no other guess."""
-    return "".join({piece.casefold(): piece for piece in re.split(r"([\W_]+)", password)}.values())
-
-
-def _words(text: str) -> list[str]:
-    """A name as it may stand in a password: whole, without blanks, and each word of it."""
-    return [text, re.sub(r"\W+", "", text), *re.findall(r"\w{3,}", text)]
 
 
 SEEN_EVERY = timedelta(hours=1)  # a visit is noted no more often than this: reading a page should write nothing

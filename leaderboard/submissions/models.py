@@ -21,7 +21,7 @@ class Submission(Base):
                  periods
     sha256       of the bytes as received, the team's receipt; the store keeps them under it
     md5          of the same bytes, because archives publish it
-    text_sha256  of the text after decompression: uploads of one run share it, which is how duplicates will be found;
+    text_sha256  of the text after decompression: uploads of one run share it, by which a second one is noticed;
                  nothing reads it yet
     problems     what is wrong with the file, the first ones as [line or null, message]; `problem_count` is all of them
     holds_place  it was withdrawn by its team after closing, or organisers took it off so that no other run takes the

@@ -17,7 +17,7 @@ from leaderboard.frozen import frozen
 from leaderboard.teams import inputs, reads as teams, writes
 from leaderboard.teams.merging import merge_teams
 from leaderboard.teams.models import System, Team
-from leaderboard.teams.rules import COMMAND_LINE, Role
+from leaderboard.teams.rules import COMMAND_LINE
 from leaderboard.web.context import actor, config, now, read, reading, writing
 from leaderboard.web.endpoints import counting, get, look_again, post, require_scope
 from leaderboard.web.organise import CAMPAIGN, require_confirmed
@@ -208,8 +208,7 @@ def leave_team(team: str, body: inputs.Leaving) -> Left:
 
 
 @post(f"{TEAM}/members", Scope.ORGANISE, command=Command(
-    "team member add TEAM USER", "{user} is in {name} now: {role}", "team-alder ada --role owner",
-    sends={"role": Role.MEMBER.value},
+    "team member add TEAM USER", "{user} is in {name} now", "team-alder ada --role owner"
 ))  # fmt: skip
 def add_member(team: str, body: inputs.NewMember) -> teams.TeamPage:
     """Puts an account into a team, or gives a member another role, for admins; others invite people."""

@@ -78,8 +78,8 @@ def test_a_team_is_made_and_filled(ok: Says, refused: Says) -> None:
     ok("user", "add", "ada", "--password-stdin", text=PASSWORD)
     ok("user", "add", "bob", "--password-stdin", text=PASSWORD)
     assert ok("team", "add", "Team Alder") == "made the team Team Alder; its slug is team-alder\n"
-    assert ok("team", "member", "add", "team-alder", "ada", "--role", "owner") == "ada is in Team Alder now: owner\n"
-    assert ok("team", "member", "add", "team-alder", "bob") == "bob is in Team Alder now: member\n"
+    assert ok("team", "member", "add", "team-alder", "ada", "--role", "owner") == "ada is in Team Alder now\n"
+    assert ok("team", "member", "add", "team-alder", "bob") == "bob is in Team Alder now\n"
     assert "ada (owner), bob" in ok("team", "list")
     assert ok("team", "member", "remove", "team-alder", "BOB") == "BOB is no longer in Team Alder\n"
     assert refused("team", "member", "remove", "team-alder", "bob") == "bob is not in team-alder\n"

@@ -248,9 +248,7 @@ def _all_rows(asked: AskedBoard) -> Listing:
     if asked.positions is not None:
         entries = asked.with_figures(entries, [ranked_by.name])
     places = ranking.ranks(entries, ranked_by) if page.results_open else {}
-    if page.show is not ranking.Show.ALL:  # of those that tie: else by arrival
-        entries.sort(key=lambda entry: entry.system.name.casefold())
-    entries = ranking.sort_entries(entries, ranked_by, view.sort)
+    entries = ranking.sort_entries(entries, ranked_by, view.sort, page.show)
     answers = board_answers(session, disclosure.evaluation, entries, view.answer)
     listed = [
         entry.submission_id

@@ -6,7 +6,7 @@ What the submission form needs to know: the evaluation, and what each team of th
 """
 
 import threading
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -141,9 +141,9 @@ def expected_of(
     columns = sa.select(Query.external_id, Query.split, Query.excluded_at)
     queries = session.execute(columns.where(*reads.of_subset(evaluation.id, seen)).order_by(Query.position)).all()
     shown = tuple(name for name, split, excluded in queries if split is Split.SHOWN and not excluded)
-    allowed = frozenset(name for name, *_ in queries) if seen is Subset.ALL else frozenset[str]()
+    names: Iterable[str] = (name for name, *_ in queries) if seen is Subset.ALL else ()
     if to_submit and seen is not Subset.ALL:
-        allowed = frozenset(session.scalars(sa.select(Query.external_id).where(Query.evaluation_id == evaluation.id)))
+        names = session.scalars(sa.select(Query.external_id).where(Query.evaluation_id == evaluation.id))
     refused = "" if to_submit else _refused_now(session, actor, evaluation, now)
     return Expected(
         evaluation_id=evaluation.id,
@@ -151,7 +151,7 @@ def expected_of(
         details_open=may_see(actor, evaluation, Content.DETAILS, now),
         queries=tuple(name for name, _, excluded in queries if not excluded),
         excluded=tuple(name for name, _, excluded in queries if excluded),
-        allowed=allowed or None,  # as long as there are no queries, that says nothing of any run
+        allowed=frozenset(names) or None,  # as long as there are no queries, that says nothing of any run
         verdict_only=to_submit and seen is not Subset.ALL,
         rules=_ready_rules(session, evaluation, shown),
         returned_by=reads.measures_of_returned(evaluation.campaign),
@@ -162,7 +162,7 @@ def expected_of(
 
 
 def _refused_now(session: Session, actor: Actor, evaluation: Evaluation, now: datetime) -> str:
-    """Why no run of theirs would be taken now, as `writes.submissions.admit` would say; "" where one would. Of a
+    """Why no run of theirs would be taken now, as `reserve_quota` would say; "" where one would. Of a
     reader without a team, and of the command line, only the evaluation is asked.
     """
     refused = submission_refusal(evaluation, now, now)

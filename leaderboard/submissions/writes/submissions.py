@@ -119,11 +119,12 @@ def _locked_uses(
     rows: list[Use] = []
     for table, name, number in ((Participation, "team_id", team_id), (PersonalUse, "user_id", user_id)):
         if number is not None:
+            key = number, evaluation_id
             try:
-                rows.append(locked(session, table, (number, evaluation_id)))
+                rows.append(locked(session, table, key))
             except NotFound:
                 insert_unless_there(session, table, **{name: number}, evaluation_id=evaluation_id, day=day_of(now))
-                rows.append(locked(session, table, (number, evaluation_id)))
+                rows.append(locked(session, table, key))
     return rows
 
 
@@ -139,15 +140,6 @@ THE_PAST = "Organisers bring runs of the past in with `leaderboard import-campai
 RULED = {Ruling.HIDDEN: "hide", Ruling.DISQUALIFIED: "disqualify"}  # as the trail says it
 
 
-def admit(session: Session, actor: Actor, evaluation: Evaluation, team: Team, begun_at: datetime) -> None:
-    """Whether a run of the team's may be sent at all in a request begun then: asked before its file is taken in.
-
-    Raises NotAllowed, Conflict outside the dates, or QuotaSpent. `submit` looks again when the file has come.
-    """
-    _require_may_send(actor, evaluation, team, begun_at, begun_at)
-    _require_some_left(session, evaluation, team.id, actor.user_id, begun_at)
-
-
 def reserve_quota(
     session: Session,
     actor: Actor,
@@ -157,16 +149,18 @@ def reserve_quota(
     begun_at: datetime,
     now: datetime,
     expires_at: datetime,
-) -> int | None:
-    """Admits as `admit` does, and holds a place in the quotas for the file while it comes: its id. `submit`
-    or `release_quota` ends it.
+) -> int:
+    """Holds a place in the quotas for the file of a person's run while it comes: its id. `submit` or `release_quota`
+    ends it.
 
     So files that come at the same moment are no more than there is room for.
 
     begun_at    the start of the request
     expires_at  when the file must have come
+
+    Raises NotAllowed, Conflict outside the dates, or QuotaSpent. `submit` looks again when the file has come.
     """
-    admit(session, actor, evaluation, team, begun_at)
+    _require_may_send(actor, evaluation, team, begun_at, begun_at)
     team = merged(session, locked(session, Team, team.id))  # it has no row of its counts before its first run
     _locked_uses(session, evaluation.id, now, None, actor.user_id)
     own = Arrival.evaluation_id == evaluation.id, Arrival.user_id == actor.user_id
