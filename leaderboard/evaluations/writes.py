@@ -25,7 +25,7 @@ from leaderboard.declared.inputs import checked, defaults_of
 from leaderboard.errors import Conflict, Gathered, InvalidFields, NotFound, Unconfirmed
 from leaderboard.evaluations.inputs import YEAR, AgreementText, EvaluationSettings, FileRuleChanges, FormFieldSettings
 from leaderboard.evaluations.models import Acceptance, Agreement, CollectionList, Evaluation
-from leaderboard.evaluations.reads import evaluations as forms
+from leaderboard.evaluations.reads import evaluations as reads
 from leaderboard.evaluations.rules import MOST_FIELDS, OF_EVALUATION, WHERE_READ, FormField
 from leaderboard.formats import DocumentList, FileRules
 from leaderboard.judgments.models import JudgmentRevision, Query
@@ -88,7 +88,7 @@ def change_evaluation(session: Session, actor: Actor, evaluation: Evaluation, **
     after = _checked(evaluation.campaign, {**_settings_of(evaluation), **changes})
     read_before = open_to_all(evaluation, now := present())
     if changed := assign(evaluation, **after):
-        closed = forms.closed_again(session, evaluation, read_before, now)
+        closed = reads.closed_again(session, evaluation, read_before, now)
         record(session, actor, "change", evaluation, fields=changed, **closed)
     if set(changed) & set(OF_EVALUATION):
         make_set(session, actor, evaluation)
@@ -119,7 +119,7 @@ def set_field(session: Session, actor: Actor, evaluation: Evaluation, values: Ma
     somebody has answered.
     """
     evaluation = locked_to_organise(session, actor, evaluation)
-    fields = {own.key: own for own in forms.form_fields(evaluation)}
+    fields = {own.key: own for own in reads.form_fields(evaluation)}
     before = fields.get((values["key"] or "").strip())
     was = before.as_json() if before else {}
     after = FormField.from_json(checked(FormFieldSettings, {**was, **values}).model_dump())
@@ -127,7 +127,7 @@ def set_field(session: Session, actor: Actor, evaluation: Evaluation, values: Ma
     if not before and len(fields) >= MOST_FIELDS:
         wrong["key"] = [f"a form has at most {MOST_FIELDS} fields"]
     other = [part for part in ("kind", "header") if before and getattr(before, part) != getattr(after, part)]
-    if other and after.key in forms.fields_used(session, evaluation)[0]:
+    if other and after.key in reads.fields_used(session, evaluation)[0]:
         wrong |= {part: ["this field has been answered: retire it and ask under another key"] for part in other}
     if wrong:
         raise InvalidFields(wrong)
@@ -144,11 +144,11 @@ def remove_field(session: Session, actor: Actor, evaluation: Evaluation, key: st
     Whether it is gone. Raises NotFound.
     """
     evaluation = locked_to_organise(session, actor, evaluation)
-    fields = {own.key: own.as_json() for own in forms.form_fields(evaluation)}
+    fields = {own.key: own.as_json() for own in reads.form_fields(evaluation)}
     if key not in fields:
         raise NotFound(f"this evaluation has no field {key!r}")
     before = fields[key]
-    stays = any(key in used for used in forms.fields_used(session, evaluation))
+    stays = any(key in used for used in reads.fields_used(session, evaluation))
     fields[key] = {**before, "asked": False} if stays else {}
     evaluation.form_fields = [own for own in fields.values() if own]
     _note(session, actor, "retire field" if stays else "remove field", evaluation, before, fields[key], key=key)
@@ -178,7 +178,7 @@ def state_agreement(
 def end_agreement(session: Session, actor: Actor, evaluation: Evaluation, key: str) -> None:
     """Asks nobody to accept it any more; who accepted it stays on record. Raises NotFound."""
     evaluation = locked_to_organise(session, actor, evaluation)
-    agreement = forms.standing_agreements(session, evaluation.id).get(key)
+    agreement = reads.standing_agreements(session, evaluation.id).get(key)
     if not agreement:
         raise NotFound(f"this evaluation has no agreement {key!r}")
     agreement.ended_at = present()
@@ -192,7 +192,7 @@ def set_rules(session: Session, actor: Actor, evaluation: Evaluation, **changes:
     InvalidFields by these names.
     """
     evaluation = locked_to_organise(session, actor, evaluation)
-    before = forms.file_rules(evaluation)
+    before = reads.file_rules(evaluation)
     settings = {name: getattr(before, name) for name in FileRuleChanges.model_fields}
     after = checked(FileRuleChanges, settings | changes).model_dump()
     _put_rules(session, actor, "set file rules", evaluation, **after)
@@ -233,19 +233,19 @@ def copy_form(session: Session, actor: Actor, source: Evaluation, target: Evalua
     """
     require_organiser(actor, source.campaign_id)
     target = locked_to_organise(session, actor, target)
-    for field in forms.form_fields(target):
+    for field in reads.form_fields(target):
         remove_field(session, actor, target, field.key)
-    for field in forms.form_fields(source):
+    for field in reads.form_fields(source):
         if field.asked:
             set_field(session, actor, target, field.as_json())
-    own, copied = (forms.standing_agreements(session, evaluation.id) for evaluation in (target, source))
+    own, copied = (reads.standing_agreements(session, evaluation.id) for evaluation in (target, source))
     for key in own.keys() - copied.keys():
         end_agreement(session, actor, target, key)
     for key, agreement in copied.items():
         with suppress(InvalidFields):  # it says the same already
             state_agreement(session, actor, target, key, agreement.title, agreement.text)
-    _keep_list(session, target, forms.collection_list(session, source.id))
-    _put_rules(session, actor, "set file rules", target, **asdict(forms.file_rules(source)))
+    _keep_list(session, target, reads.collection_list(session, source.id))
+    _put_rules(session, actor, "set file rules", target, **asdict(reads.file_rules(source)))
     record(session, actor, "copy form", target, source=source.id)
 
 
@@ -257,7 +257,7 @@ def agreements_of(session: Session, evaluation: Evaluation, versions: Mapping[st
     Raises InvalidFields, by `agreement_name`, for keys that none has, and for anything but the standing version: nobody
     accepts what they were not shown.
     """
-    standing = forms.standing_agreements(session, evaluation.id) if versions else {}
+    standing = reads.standing_agreements(session, evaluation.id) if versions else {}
     asked = {key: str(agreement.version) for key, agreement in standing.items()}
     said = ", ".join(f"version {version} of {key}" for key, version in asked.items())
     words = f"asked now is {said or 'none'}: read it, and give its version to accept it; {WHERE_READ}"
@@ -275,7 +275,7 @@ def accept_agreements(session: Session, actor: Actor, evaluation: Evaluation, ac
     if actor.user_id is None:
         return
     before = set(session.scalars(sa.select(Acceptance.agreement_id).where(Acceptance.user_id == actor.user_id)))
-    standing = forms.standing_agreements(session, evaluation.id).values()
+    standing = reads.standing_agreements(session, evaluation.id).values()
     lacking = [agreement for agreement in standing if agreement.id not in before]
     wrong = {
         agreement_name(agreement.key): [f"accept this to submit a run: {agreement.title} (version {agreement.version})"]
@@ -388,7 +388,7 @@ def remove_system(session: Session, actor: Actor, system: System) -> None:
     require(actor.all_powerful or actor.is_in(system.team_id), "Only members of the team remove a system.")
     db.locked(session, Team, system.team_id)  # what is just being submitted waits, and finds nothing
     system = db.locked(session, System, system.id)
-    if refused := forms.removal_refusal(session, system):
+    if refused := reads.removal_refusal(session, system):
         raise Conflict(refused)
     merged = sa.select(System).where(System.merged_into_id == system.id).order_by(System.id)
     for row in (*session.scalars(merged).all(), system):
@@ -400,7 +400,7 @@ def remove_system(session: Session, actor: Actor, system: System) -> None:
 
 def _remove(session: Session, actor: Actor, row: Campaign | Evaluation, evaluations: Sequence[Evaluation]) -> None:
     """Removes these evaluations of the row, without which it can go. Raises Conflict where it can't."""
-    if refused := forms.removal_refusal(session, row):
+    if refused := reads.removal_refusal(session, row):
         raise Conflict(refused)
     for evaluation in evaluations:
         first_set = sa.select(ScoringSet).where(ScoringSet.evaluation_id == evaluation.id).limit(1)

@@ -68,6 +68,14 @@ def query_numbers(session: Session, evaluation: Evaluation) -> dict[str, int]:
     return dict(session.execute(rows.order_by(Query.position)).all())
 
 
+def queries_stay(session: Session, evaluation: Evaluation) -> str | None:
+    """Why queries of an evaluation can't be removed any more, in words; None while they can."""
+    for table, what in ((JudgmentRevision, "judgments"), (Submission, "submissions")):
+        if exists(session, table.evaluation_id == evaluation.id):
+            return f"{evaluation.title} has {what}, so its queries stay on record; exclude what shall not count."
+    return None
+
+
 def refusals(session: Session, evaluation: Evaluation, files: JudgmentFiles, source: str) -> Iterator[LeaderboardError]:
     """Every reason not to take these in, as what an import raises: Conflict for an evaluation without queries and where
     the source's newest revision says the same, InvalidFields for queries that it lacks.
@@ -243,7 +251,7 @@ def organised_queries(
         total=len(queries),
         hidden=sum(query.split is Split.HIDDEN for query in queries),
         excluded=sum(query.excluded_at is not None for query in queries),
-        removable=reads.queries_stay(session, evaluation) is None,
+        removable=queries_stay(session, evaluation) is None,
     )
 
 

@@ -19,7 +19,7 @@ from leaderboard.audit.writes import present, record
 from leaderboard.boards.models import Board
 from leaderboard.errors import Conflict, InvalidFields, NotFound
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.reads.evaluations import find_query, queries_stay
+from leaderboard.evaluations.reads.evaluations import find_query
 from leaderboard.evaluations.rules import Split
 from leaderboard.formats import QueryRow
 from leaderboard.formats.plain_text import shown
@@ -95,7 +95,7 @@ def remove_queries(session: Session, actor: Actor, evaluation: Evaluation, exter
     for no such query.
     """
     removed = _named(session, actor, evaluation, external_ids)
-    if refused := queries_stay(session, evaluation):
+    if refused := reads.queries_stay(session, evaluation):
         raise Conflict(refused)
     for query in removed:
         session.delete(query)

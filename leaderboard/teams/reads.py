@@ -28,7 +28,7 @@ from leaderboard.campaigns.models import Campaign, CampaignTeam
 from leaderboard.campaigns.reads import evaluations_of, evaluations_where, primary_columns
 from leaderboard.db import exists, missing, snapshot
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.reads import evaluations as headings
+from leaderboard.evaluations.reads import evaluations as reads
 from leaderboard.frozen import frozen
 from leaderboard.progress.reads import Line, ProgressPage, progress_in
 from leaderboard.submissions.models import Participation, Submission
@@ -198,7 +198,7 @@ class Member:
 class TeamPlace:
     """A system's rank in one evaluation, by that evaluation's primary measure."""
 
-    evaluation: headings.EvaluationHeading
+    evaluation: reads.EvaluationHeading
     column: Column
     mean: float | None
     rank: int | None
@@ -301,7 +301,7 @@ def _places(session: Session, actor: Actor, team: Team, now: datetime) -> dict[i
     for evaluation in evaluations:
         if evaluation.id not in columns or not access.may_see(actor, evaluation, Content.RESULTS, now):
             continue
-        column, heading = columns[evaluation.id], headings.evaluation_heading(evaluation, now)
+        column, heading = columns[evaluation.id], reads.evaluation_heading(evaluation, now)
         here = [entry for entry in entries if entry.evaluation_id == evaluation.id]
         chosen = choose(here, Show(evaluation.campaign.run_choice.value), column)
         taken = ranks(chosen, column)
@@ -509,7 +509,7 @@ def _system_page(session: Session, actor: Actor, record: System, now: datetime) 
         team_slug=team.slug,
         own=own,
         may_edit=own or access.organises_all_entered(session, actor, system_id=record.id),
-        may_remove=own and headings.removal_refusal(session, record) is None,
+        may_remove=own and reads.removal_refusal(session, record) is None,
         others=tuple(sorted(others.items(), key=lambda pair: pair[1].casefold())),
         years=tuple(years),
         runs=own_runs(session, actor, [team.id], now, Submission.system_id == record.id) if own else (),
@@ -592,7 +592,7 @@ def organised_teams(
     session: Session, actor: Actor, campaign_slug: str, _: datetime, *which: sa.ColumnElement[bool]
 ) -> tuple[OrganisedTeam, ...]:
     """Those that have runs in the campaign, by name. Raises NotFound."""
-    campaign = headings.organised_campaign(session, actor, campaign_slug)
+    campaign = reads.organised_campaign(session, actor, campaign_slug)
     rows = session.execute(
         sa.select(Team, MEMBERS, sa.func.count(Submission.system_id.distinct()), sa.func.count(Submission.id))
         .join(Submission, Submission.team_id == Team.id)
@@ -686,7 +686,7 @@ def organised_systems(
     session: Session, actor: Actor, campaign_slug: str, now: datetime, *which: sa.ColumnElement[bool]
 ) -> tuple[OrganisedSystem, ...]:
     """Those that have runs in the campaign: baselines first, then by team and name. Raises NotFound."""
-    campaign = headings.organised_campaign(session, actor, campaign_slug)
+    campaign = reads.organised_campaign(session, actor, campaign_slug)
     rows = session.execute(
         sa.select(System, sa.func.count(Submission.id))
         .join(System.team)

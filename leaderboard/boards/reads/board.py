@@ -15,7 +15,7 @@ from leaderboard.audit.stored_events import Verifications, verifications
 from leaderboard.boards.reads import entries as table, ranking
 from leaderboard.boards.reads.history import BoardVersion, board_version, visible_sets
 from leaderboard.errors import BadInput
-from leaderboard.evaluations.reads import evaluations as headings
+from leaderboard.evaluations.reads import evaluations as reads
 from leaderboard.frozen import frozen
 from leaderboard.metrics import Bools, Floats, parse, query_order
 from leaderboard.results.reads.run import figure_over, load_vectors
@@ -127,8 +127,8 @@ class BoardPage:
     old       which set it is of, where that is not the current one, or was asked for by its number
     """
 
-    evaluation: headings.EvaluationHeading
-    terms: headings.Terms | None
+    evaluation: reads.EvaluationHeading
+    terms: reads.Terms | None
     results_open: bool
     details_open: bool
     columns: tuple[table.Column, ...]
@@ -230,7 +230,7 @@ def list_rows(asked: AskedBoard) -> Listing:
     view, page = asked.view, asked.page
     is_plain = replace(view, measure="", show="", page=None, run=None) == EVERYTHING
     may_be = is_plain and view.page and page.show is ranking.Show.ALL and page.results_open and page.details_open
-    if may_be and not any(field.filter for field in headings.form_fields(asked.disclosure.evaluation)):
+    if may_be and not any(field.filter for field in reads.form_fields(asked.disclosure.evaluation)):
         return _every_run(asked) or _all_rows(asked)
     return _all_rows(asked)
 
@@ -360,22 +360,22 @@ def board(
     Over a tag only where single queries may be seen, NotAllowed otherwise: a tag of one query, or of all but one, would
     give that query's values away.
     """
-    evaluation, scoring_set = headings.find_evaluation_and_set(session, actor, campaign_slug, slug)
+    evaluation, scoring_set = reads.find_evaluation_and_set(session, actor, campaign_slug, slug)
     moment, old = now, None
     if view.set_id is not None:
         [(scoring_set, moment)] = visible_sets(session, actor, evaluation, [view.set_id], now)
         old = board_version(evaluation, scoring_set)
     details_open = may_see(actor, evaluation, Content.DETAILS, moment)
     if view.tag:
-        require(details_open, headings.closed_details(evaluation))
+        require(details_open, reads.closed_details(evaluation))
     organised = actor.may_organise(evaluation.campaign_id)
     scored = [(evaluation, scoring_set)] if scoring_set else []
     page = BoardPage(
-        evaluation=headings.evaluation_heading(evaluation, now),
-        terms=headings.terms_of(session, actor, scored, moment).get(evaluation.id),
+        evaluation=reads.evaluation_heading(evaluation, now),
+        terms=reads.terms_of(session, actor, scored, moment).get(evaluation.id),
         results_open=may_see(actor, evaluation, Content.RESULTS, moment),
         details_open=details_open,
-        columns=tuple(table.column(name) for name in headings.campaign_measures(evaluation.campaign)),
+        columns=tuple(table.column(name) for name in reads.campaign_measures(evaluation.campaign)),
         ranked_by=None,
         show=ranking.show_of(view.show, evaluation.campaign.run_choice),
         sort=view.sort,
@@ -482,7 +482,7 @@ def _positions_by_tag(session: Session, disclosure: table.Disclosure) -> dict[st
     """
     scoring_set = disclosure.scoring_set
     positions: dict[str, dict[str, int]] = {}
-    for query in headings.judged_queries(session, scoring_set):
+    for query in reads.judged_queries(session, scoring_set):
         if query.external_id not in scoring_set.settings.excluded and not disclosure.subset.leaves_out(query.split):
             for tag in query.tags:
                 positions.setdefault(tag, {})[query.external_id] = query.position

@@ -95,14 +95,6 @@ def removal_refusal(session: Session, which: Campaign | Evaluation | System) -> 
     return f"{name} has submissions, which stay on record; it can't be removed."
 
 
-def queries_stay(session: Session, evaluation: Evaluation) -> str | None:
-    """Why queries of an evaluation can't be removed any more, in words; None while they can."""
-    for table, what in ((JudgmentRevision, "judgments"), (Submission, "submissions")):
-        if exists(session, table.evaluation_id == evaluation.id):
-            return f"{evaluation.title} has {what}, so its queries stay on record; exclude what shall not count."
-    return None
-
-
 def find_query(session: Session, evaluation: Evaluation, external_id: str, subset: Subset = Subset.ALL) -> Query:
     """The query, if it is in the subset. Raises NotFound, which names queries of the subset only."""
     own = of_subset(evaluation.id, subset)

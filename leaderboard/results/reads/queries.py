@@ -17,7 +17,7 @@ from leaderboard.boards.reads import entries as table
 from leaderboard.boards.reads.board import EVERYTHING, BoardQuery
 from leaderboard.boards.reads.entries import Column, Disclosure, Entry, Figure, Paging, paged, per_query_columns, pick
 from leaderboard.boards.reads.ranking import Show, load_standing, show_of, sorted_rows
-from leaderboard.evaluations.reads import evaluations as headings
+from leaderboard.evaluations.reads import evaluations as reads
 from leaderboard.evaluations.reads.evaluations import EvaluationHeading, closed_details, evaluation_heading, of_subset
 from leaderboard.evaluations.rules import Judging, ScoringSettings, Subset
 from leaderboard.frozen import frozen
@@ -115,7 +115,7 @@ def query_list(
 
     Raises NotFound for no such evaluation, BadInput for a measure or an order that it does not have.
     """
-    evaluation, scoring_set = headings.find_evaluation_and_set(session, actor, campaign_slug, slug)
+    evaluation, scoring_set = reads.find_evaluation_and_set(session, actor, campaign_slug, slug)
     details = may_see(actor, evaluation, Content.DETAILS, now)
     texts = may_see(actor, evaluation, Content.TEXTS, now)
     subset = subset_seen(actor, evaluation, now)
@@ -176,10 +176,10 @@ def query(
 
     Raises NotFound for no such query, NotAllowed while single queries may not be seen.
     """
-    evaluation, scoring_set = headings.find_evaluation_and_set(session, actor, campaign_slug, slug)
+    evaluation, scoring_set = reads.find_evaluation_and_set(session, actor, campaign_slug, slug)
     require(may_see(actor, evaluation, Content.DETAILS, now), closed_details(evaluation))
     subset = subset_seen(actor, evaluation, now)
-    row = headings.find_query(session, evaluation, external_id, subset)
+    row = reads.find_query(session, evaluation, external_id, subset)
     if not scoring_set:
         raise errors.NotFound(f"nothing is known of query {external_id} yet")
     columns = per_query_columns(scoring_set)
@@ -323,7 +323,7 @@ def ranked_list(
     run, scoring, scoring_set, subset = scored.run, scored.scoring, scored.scoring_set, scored.subset
     evaluation = run.evaluation
     require(scored.details, closed_details(evaluation))
-    query = headings.find_query(session, evaluation, external_id, subset)
+    query = reads.find_query(session, evaluation, external_id, subset)
     level = scoring_set.settings.relevance_level
     judged = rows_of_table(session, Judgment, scoring_set.revision_id, Query.id == query.id)
     grades = {document: grade for _, document, grade in judged}
@@ -457,7 +457,7 @@ def compare(
 
     Raises NotAllowed while single queries may not be seen, NotFound for a run that is on no board of this evaluation.
     """
-    evaluation, scoring_set = headings.find_evaluation_and_set(session, actor, campaign_slug, slug)
+    evaluation, scoring_set = reads.find_evaluation_and_set(session, actor, campaign_slug, slug)
     require(may_see(actor, evaluation, Content.DETAILS, now), closed_details(evaluation))
     wanted = [number for number in (a, b) if number is not None]
     own: dict[int, Entry] = {}
@@ -495,7 +495,7 @@ def _compared(
 ) -> Compared:
     settings, columns = disclosure.scoring_set.settings, table.columns_of(disclosure.scoring_set.settings)
     chosen = pick(per_query_columns(disclosure.scoring_set), view.measure)
-    known = headings.queries_of_subset(session, disclosure.scoring_set, Subset.ALL, texts)
+    known = reads.queries_of_subset(session, disclosure.scoring_set, Subset.ALL, texts)
     scorings = [entry.scoring_id for entry in entries]
     vectors = load_vectors(session, scorings, [*settings.measures, *settings.kept], disclosure.subset)
     positions = {query.external_id: query.position for query in known if query.position < settings.queries}
@@ -563,7 +563,7 @@ def _contributions(by: Column, pair: Pair) -> list[metrics.Floats]:
 
 
 def _compared_queries(
-    known: Sequence[headings.JudgedQuery], settings: ScoringSettings, values: Sequence[metrics.Floats | None]
+    known: Sequence[reads.JudgedQuery], settings: ScoringSettings, values: Sequence[metrics.Floats | None]
 ) -> tuple[ComparedQuery, ...]:
     """values: of both runs."""
     rows = []

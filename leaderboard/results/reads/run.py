@@ -18,7 +18,7 @@ from leaderboard.access import Actor, Content, may_see
 from leaderboard.boards.reads import entries as table
 from leaderboard.boards.reads.entries import NO_FIGURE, Column, Disclosure, Figure, per_query_columns
 from leaderboard.boards.reads.ranking import load_standing, ranks, sorted_rows
-from leaderboard.evaluations.reads import evaluations as headings
+from leaderboard.evaluations.reads import evaluations as reads
 from leaderboard.evaluations.rules import Judging, NoRelevant, ScoringSettings, Subset
 from leaderboard.frozen import frozen
 from leaderboard.metrics import Columns, Floats, Ints, Measure
@@ -204,9 +204,9 @@ class SubmissionResults:
     """
 
     id: int
-    evaluation: headings.EvaluationHeading
+    evaluation: reads.EvaluationHeading
     system: table.SystemLabel
-    terms: headings.Terms
+    terms: reads.Terms
     columns: tuple[Column, ...]
     value_columns: tuple[Column, ...]
     figures: tuple[Figure, ...]
@@ -244,7 +244,7 @@ def results(
     scored = find_scored(session, actor, submission_id, now)
     run, scoring, scoring_set = scored.run, scored.scoring, scored.scoring_set
     evaluation, details, level = run.evaluation, scored.details, scoring_set.settings.relevance_level
-    held = headings.terms_of(session, actor, [(evaluation, scoring_set)], now, run.team_id)[evaluation.id]
+    held = reads.terms_of(session, actor, [(evaluation, scoring_set)], now, run.team_id)[evaluation.id]
     value_columns = per_query_columns(scoring_set)
     column = table.pick(value_columns, measure)
     of_run = sa.select(Score).where(Score.scoring_id == scoring.id, Score.subset == scored.subset)
@@ -261,11 +261,11 @@ def results(
     queries = sorted_rows(rows, sort or "", {**orders, "difference": by_difference})
     shown, paging = table.paged(queries, page, PAGE)
     missing = tuple(scoring_set.settings.counted(scoring.missing, scored.subset))
-    judged = headings.judged_queries(session, scoring_set) if details else ()
+    judged = reads.judged_queries(session, scoring_set) if details else ()
     barren = {query.external_id for query in judged if (query.best_grade or 0) < level}.difference(scoring.unjudged)
     return SubmissionResults(
         id=run.id,
-        evaluation=headings.evaluation_heading(evaluation, now),
+        evaluation=reads.evaluation_heading(evaluation, now),
         system=label_of(session, actor, run, now),
         terms=held,
         columns=held.columns,
@@ -275,7 +275,7 @@ def results(
         rank=places.get(scoring.id),
         ranked=len(places),
         details_open=details,
-        details_closed_because="" if details else headings.closed_details(evaluation),
+        details_closed_because="" if details else reads.closed_details(evaluation),
         column=column,
         sort=sort or "",
         queries=queries,
@@ -317,7 +317,7 @@ def _why_empty(session: Session, run: Submission) -> str:
 
 
 def _threshold_costs(
-    scoring: Scoring, scores: Mapping[str, Score], held: headings.Terms, disclosure: Disclosure, own: bool
+    scoring: Scoring, scores: Mapping[str, Score], held: reads.Terms, disclosure: Disclosure, own: bool
 ) -> tuple[ThresholdCost, ...]:
     shown = {metrics.parse(column.name): column.name for column in held.columns}
     costs = []
@@ -359,7 +359,7 @@ def _values(
             values=tuple(value_in(values, query.position) for values in own),
             median=value_in(medians, query.position),
         )
-        for query in headings.queries_of_subset(session, scored.scoring_set, scored.subset, texts)
+        for query in reads.queries_of_subset(session, scored.scoring_set, scored.subset, texts)
     )
 
 
@@ -422,7 +422,7 @@ def receipt(session: Session, actor: Actor, submission_id: int, now: datetime) -
     elif from_judgments and subset is Subset.SHOWN:
         no_command = "A measure takes the highest grade of all judgments, those of hidden queries too."
     else:
-        known = headings.queries_of_subset(session, scoring_set, subset, texts=False)
+        known = reads.queries_of_subset(session, scoring_set, subset, texts=False)
         in_set = [query.external_id for query in known if query.position < settings.queries]
         counted = set(settings.counted(in_set, subset))
         excluded = [query.external_id for query in known if query.external_id not in counted]

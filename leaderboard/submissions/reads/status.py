@@ -21,7 +21,7 @@ from leaderboard.db import read_so_far, snapshot
 from leaderboard.errors import BadInput, NotFound
 from leaderboard.evaluations import rules
 from leaderboard.evaluations.models import Acceptance, Agreement, Evaluation
-from leaderboard.evaluations.reads import evaluations as headings
+from leaderboard.evaluations.reads import evaluations as reads
 from leaderboard.evaluations.rules import Answer, FormField, ShownTo, Subset
 from leaderboard.frozen import frozen
 from leaderboard.submissions import rules as run_rules
@@ -89,7 +89,7 @@ class BoardAnswers:
 
 def answers_of_run(run: Submission, scoring: Scoring | None) -> dict[FormField, Answer]:
     """All answers of a run, whoever may see them."""
-    return rules.answers_of(headings.form_fields(run.evaluation), run.answers, _said_of(run, scoring))
+    return rules.answers_of(reads.form_fields(run.evaluation), run.answers, _said_of(run, scoring))
 
 
 def _said_of(run: Submission, scoring: Scoring | None) -> dict[str, str]:
@@ -104,7 +104,7 @@ def board_answers(
 
     asked  `key:answer` to filter by. Raises BadInput that lists the fields when it is none of them.
     """
-    fields = [field for field in headings.form_fields(evaluation) if field.on_board]
+    fields = [field for field in reads.form_fields(evaluation) if field.on_board]
     chosen = _chosen([field for field in fields if field.filter], asked)
     if not fields:
         return BoardAnswers()
@@ -161,7 +161,7 @@ class SubmissionStatus:
     """
 
     id: int
-    evaluation: headings.EvaluationHeading
+    evaluation: reads.EvaluationHeading
     system: SystemLabel
     state: str
     own: bool
@@ -235,7 +235,7 @@ def status(session: Session, actor: Actor, submission_id: int, now: datetime) ->
     shown = snapshot(
         SubmissionStatus,
         run,
-        evaluation=headings.evaluation_heading(evaluation, now),
+        evaluation=reads.evaluation_heading(evaluation, now),
         system=label_of(session, actor, run, now),
         state=state,
         own=actor.is_in(run.team_id),
@@ -245,7 +245,7 @@ def status(session: Session, actor: Actor, submission_id: int, now: datetime) ->
         results_open=results_open,
         title=run_rules.title_of_run(run.label if named else "", run.filename if inside else "", run.id),
         is_primary=is_primary,
-        threshold_unused=run.threshold is not None and not headings.measures_of_returned(evaluation.campaign),
+        threshold_unused=run.threshold is not None and not reads.measures_of_returned(evaluation.campaign),
         receipt=run.sha256,
         version=run.version if named else "",
         submitter=run.submitter.name if run.submitter else "",
@@ -268,7 +268,7 @@ def status(session: Session, actor: Actor, submission_id: int, now: datetime) ->
         agreements=tuple(AcceptedAgreement(*row) for row in session.execute(accepted))
         if inside and run.submitter
         else (),
-        said=tuple(rules.said_to(headings.form_fields(evaluation), _said_of(run, scoring), circles).items())
+        said=tuple(rules.said_to(reads.form_fields(evaluation), _said_of(run, scoring), circles).items())
         if circles
         else (),
         said_problem=facts.get("said_problem", ""),
@@ -516,9 +516,9 @@ def submissions(
     """
     filters = Filters(**{name: value or "" for name, value in asked_for.items()})
     if slug is None:
-        within = Evaluation.campaign_id == headings.organised_campaign(session, actor, campaign_slug).id
+        within = Evaluation.campaign_id == reads.organised_campaign(session, actor, campaign_slug).id
     else:
-        within = Evaluation.id == headings.organised_evaluation(session, actor, campaign_slug, slug).id
+        within = Evaluation.id == reads.organised_evaluation(session, actor, campaign_slug, slug).id
     conditions = _conditions(filters)
     of_state = conditions.pop("state", sa.true())
     asked = [within, *conditions.values()]
@@ -535,9 +535,7 @@ def submissions(
     oldest, mean, longest = session.execute(_joined(figures).where(*asked)).one()
     teams = session.execute(_joined(sa.select(Team.slug, Team.name)).where(within).distinct().order_by(Team.name))
     own = sa.select(Evaluation).where(within).order_by(Evaluation.period_key, Evaluation.id)
-    asked_fields = (
-        field.key for evaluation in session.scalars(own).all() for field in headings.form_fields(evaluation)
-    )
+    asked_fields = (field.key for evaluation in session.scalars(own).all() for field in reads.form_fields(evaluation))
     return SubmissionList(
         filters=filters,
         rows=rows,
@@ -555,7 +553,7 @@ def submission_row(
     session: Session, actor: Actor, campaign_slug: str, slug: str, submission_id: int, _: datetime
 ) -> SubmissionRow:
     """One submission to the evaluation. Raises NotFound, for a submission to any other evaluation too."""
-    evaluation = headings.organised_evaluation(session, actor, campaign_slug, slug)
+    evaluation = reads.organised_evaluation(session, actor, campaign_slug, slug)
     own = Submission.id == submission_id, Submission.evaluation_id == evaluation.id
     row = session.execute(_rows().where(*own)).one_or_none()
     if row is None:
