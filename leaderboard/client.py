@@ -107,6 +107,8 @@ class Client:
         """
         if target.exists():
             raise BadInput(f"{target} is there already; give another name")
+        if not target.parent.is_dir():
+            raise BadInput(f"there is no folder {target.parent}")
         with tempfile.TemporaryDirectory(dir=target.parent, prefix=".fetch-") as unfinished:
             part = Path(unfinished) / target.name
             with part.open("wb") as file:

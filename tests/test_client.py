@@ -268,16 +268,27 @@ def test_an_admin_does_at_a_site_what_commands_do_with_teams_and_whole_campaigns
     assert root.run("team", "merge", "alpha-two", "alpha", "--confirm").out == "alpha-two is a part of Alpha now\n"
     assert "Alpha two" not in root.run("team", "list").out
     fetched = remote.folder / "fetched.run"
-    assert root.run("submission", "fetch", str(number), str(fetched)).status == 0
+    done = root.run("submission", "fetch", str(number), str(fetched))
+    sha256 = done.out.strip().rpartition(" ")[2]
     assert fetched.read_text() == RUN
     assert root.run("submission", "fetch", str(number), str(fetched)).err.endswith(
         "is there already; give another name\n"
     )
     archive = remote.folder / "papers.tar.gz"
     assert root.run("export", "papers", "--out", str(archive)).status == 0
-    assert "name a .tar.gz" in root.run("export", "papers", "--out", str(remote.folder / "papers.zip")).err
+    assert root.run("export", "papers", "--out", str(remote.folder / "papers.zip")).status == 0
+    assert "there is no folder" in root.run("export", "papers", "--out", str(remote.folder / "none" / "papers")).err
     assert root.run("export", "nothing", "--out", str(remote.folder / "nothing.tar.gz")).status == 2
     assert not (remote.folder / "nothing.tar.gz").exists()
-    again = root.run("import-campaign", str(archive))
+    again = root.run("import-campaign", str(remote.folder / "papers.zip"))
     assert re.search(r"0 runs brought in, \d+ were there already", again.out)
     assert "give a .zip" in root.run("import-campaign", str(remote.folder)).err
+    of_run = remote.folder / "store" / "runs" / sha256[:2] / sha256
+    of_run.chmod(0o600)
+    of_run.write_text("x")
+    assert "is damaged" in root.run("submission", "fetch", str(number), str(remote.folder / "damaged.run")).err
+    assert not (remote.folder / "damaged.run").exists()
+    lacking = root.run("export", "papers", "--out", str(remote.folder / "lacking"))
+    assert lacking.status == 1
+    assert "left out: " in lacking.err
+    assert (remote.folder / "lacking" / "left-out.txt").exists()

@@ -39,19 +39,17 @@ def old_board(campaign: str, evaluation: str, scoring_set: int, **asked: Any) ->
     return _listed(campaign, evaluation, boards.BoardQuery(set_id=scoring_set, **asked))
 
 
-@get(f"{EVALUATION}/boards/<int:before>/to/<int:after>")
-def what_moved(
-    campaign: str, evaluation: str, before: int, after: int, *, measure: str | None = None
-) -> history.BoardDifference:
+@get(f"{EVALUATION}/boards/<int:before>/to/<int:after>", asks=OF_BOARD[:1])
+def what_moved(campaign: str, evaluation: str, before: int, after: int, **asked: Any) -> history.BoardDifference:
     """What moved from one board to another: ranks and means, and by each measure how the orders agree, of the systems
     that both boards rank by the same run. `apart` says in sentences which others there are, and why.
     """
-    return read(history.board_difference, campaign, evaluation, before, after, measure=measure)
+    return read(history.board_difference, campaign, evaluation, before, after, **asked)
 
 
-@get(f"{EVALUATION}/sources")
-def list_sources(campaign: str, evaluation: str, *, measure: str | None = None) -> history.SourcesPage:
+@get(f"{EVALUATION}/sources", asks=OF_BOARD[:1])
+def list_sources(campaign: str, evaluation: str, **asked: Any) -> history.SourcesPage:
     """The boards by every source of judgments side by side, and how each agrees with the official one, where single
     queries are open.
     """
-    return read(history.sources, campaign, evaluation, measure=measure)
+    return read(history.sources, campaign, evaluation, **asked)

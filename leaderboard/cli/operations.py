@@ -47,6 +47,7 @@ SUBJECTS = {  # where the endpoints of a group are
     "system": "teams",
     "team": "teams",
     "submit": "submissions results",
+    "export": "transfer",
     "trail": "audit",
 }
 BY_HAND = {  # commands that no endpoint makes: where they are

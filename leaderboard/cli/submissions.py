@@ -273,6 +273,11 @@ def fetch(number: int, file: Path, server: str | None, token_file: Path | None) 
     \b
     leaderboard submission fetch 17 run-17.gz
     """
-    client_of("submission", server_on_line(server), token_file).fetch(f"/submissions/{number}/file", file)
+    client = client_of("submission", server_on_line(server), token_file)
+    client.fetch(f"/submissions/{number}/file", file)
     with file.open("rb") as content:
-        click.echo(f"{file}: SHA-256 {hashlib.file_digest(content, 'sha256').hexdigest()}")
+        sha256 = hashlib.file_digest(content, "sha256").hexdigest()
+    if sha256 != client.get(f"/submissions/{number}")["receipt"]:
+        file.unlink()
+        raise errors.Damaged("The stored file of this run is damaged: it is not the one of its receipt.")
+    click.echo(f"{file}: SHA-256 {sha256}")

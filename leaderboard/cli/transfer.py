@@ -11,8 +11,8 @@ from urllib.parse import quote
 
 import click
 
-from leaderboard import access
 from leaderboard.cli.database import actor_named, up_to_date
+from leaderboard.cli.operations import client_of
 from leaderboard.cli.options import (
     AT_SERVER,
     FILE,
@@ -29,7 +29,7 @@ from leaderboard.errors import BadInput
 from leaderboard.numbers import counted
 from leaderboard.store import RunStore
 from leaderboard.transfer.drafting import Draft, draft_of
-from leaderboard.transfer.exporting import exporting
+from leaderboard.transfer.exporting import LEFT_OUT
 from leaderboard.transfer.importing import bring_in
 from leaderboard.transfer.manifest import NAME, open_tree, read_manifest
 
@@ -69,6 +69,8 @@ def import_campaign(
         refuse_if(user, "--as is for this installation itself; with --server the token says whose account it is")
         refuse_if(source.is_dir(), f"{source} is a folder; with --server give a .zip, .tar or .tar.gz of it")
         client, archive = client_at(server, token_file), [("archive", source)]
+        if manifest is not None:
+            read_manifest(manifest, str(manifest))  # it is refused in the same words as here
         fields = {} if manifest is None else {"manifest": manifest.read_text("utf-8")}
         plan = client.send("/organise/import/preview", (fields, archive))
         return _say(client.post("/organise/import", {"kept": plan["kept"]})["report"], report_file)
@@ -88,14 +90,14 @@ def import_campaign(
 
 def _say(report: Mapping[str, Any], report_file: Path | None) -> None:
     """Prints what an import did, and keeps it in the file."""
-    if report_file is not None:
-        report_file.write_text(json_text(report), "utf-8")
     _echo("made ", report["made"])
     _echo("left as it is: ", report["there"])
     _echo("note: ", report["notes"], err=True)
     _echo("nothing in the manifest names ", report["unmatched"], err=True)
     already = f", {report['already']:,} were there already" if report["already"] else ""
     click.echo(f"{counted(report['imported'], 'run')} brought in{already}")
+    if report_file is not None:
+        report_file.write_text(json_text(report), "utf-8")
 
 
 def _write_draft(draft: Path, drafted: Draft) -> None:
@@ -125,34 +127,26 @@ def export(campaign: str, out: Path, server: str | None, token_file: Path | None
     leaderboard export harbour --out harbour.tar.gz
 
     It holds judgments, hidden queries and teams' notes: keep it from others. Accounts are not in it. The exit status is
-    1 when the stored file of a run is gone or damaged: that run is left out. With --server it is a .tar.gz.
+    1 when the stored file of a run is gone or damaged: that run is left out.
     """
+    refuse_if(not campaign, "name the campaign")
     if out.exists():
         raise BadInput(f"{out} is there already; name another place")
-    if server := server_on_line(server):
-        refuse_if(not out.name.endswith((".tar.gz", ".tgz")), "with --server name a .tar.gz: --out NAME.tar.gz")
-        client_at(server, token_file).fetch(f"/organise/campaigns/{quote(campaign, safe='')}/export.tar.gz", out)
-        return 0
-    config = Config.from_environment()
-    with (
-        up_to_date(config) as database,
-        exporting(database, access.CONSOLE, campaign, out.parent) as exported,
-        tempfile.TemporaryDirectory(dir=out.parent, prefix=".export-") as unfinished,
-        counting_bar(exported.runs, "Exporting") as done,
-    ):
-        store = RunStore(config.store_url, must_exist=True)
-        folder = Path(unfinished) / exported.slug
-        for file in exported.files(store):
-            target = folder / file.path
-            target.parent.mkdir(parents=True, exist_ok=True)
-            file.source.rename(target)
-            done(file.is_run)
+    if not out.parent.is_dir():
+        raise BadInput(f"there is no folder {out.parent}")
+    client = client_of("export", server_on_line(server), token_file)
+    with tempfile.TemporaryDirectory(dir=out.parent, prefix=".export-") as unfinished:
+        packed = Path(unfinished) / "packed.tar.gz"
+        client.fetch(f"/organise/campaigns/{quote(campaign, safe='')}/export.tar.gz", packed)
+        shutil.unpack_archive(packed, unfinished, filter="data")
+        packed.unlink()
+        (folder,) = Path(unfinished).iterdir()
+        lost = folder / LEFT_OUT
+        left_out = lost.read_text("utf-8") if lost.exists() else ""
         _put(folder, out)
-    runs = counted(exported.runs - len(exported.lost), "run")
-    click.echo(f"{out}: {counted(exported.evaluations, 'evaluation')}, {runs}")
-    for name in exported.lost:
-        click.echo(f"left out: {name}", err=True)
-    return int(bool(exported.lost))
+    click.echo(out)
+    click.echo(left_out, err=True, nl=False)
+    return int(bool(left_out))
 
 
 def _put(folder: Path, out: Path) -> None:

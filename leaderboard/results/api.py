@@ -42,14 +42,12 @@ def compare(
     return read(queries.compare, campaign, evaluation, a=a, b=b, view=BoardQuery(**asked))
 
 
-@get("/submissions/<int:submission>/results")
-def submission_results(
-    submission: int, *, measure: str | None = None, sort: str | None = None
-) -> results.SubmissionResults:
+@get("/submissions/<int:submission>/results", asks=("measure", "sort"))
+def submission_results(submission: int, **asked: Any) -> results.SubmissionResults:
     """A scored submission's means with their intervals, its rank, and its value on each query where these are open.
     measure: for the rank and the order.
     """
-    return read(results.results, submission, measure=measure, sort=sort)
+    return read(results.results, submission, **asked)
 
 
 @get("/submissions/<int:submission>/receipt")

@@ -215,7 +215,9 @@ def add_member(team: str, body: inputs.NewMember) -> teams.TeamPage:
     if not actor().all_powerful:
         raise errors.NotFound
     with writing() as session:
-        writes.add_member(session, actor(), teams.find_team(session, team), find_user(session, body.user), body.role)
+        writes.add_member(
+            session, actor(), teams.find_team(session, team), find_user(session, body.user), body.given().get("role")
+        )
     return read(teams.team_page, team)
 
 

@@ -124,7 +124,7 @@ class NewMember(Inputs):
     """user: the name of the account."""
 
     user: str
-    role: Role = setting("Role", "Owners invite others.", default=Role.MEMBER)
+    role: Role = setting("Role", "Owners invite others. Who is in the team keeps theirs.", default=Role.MEMBER)
 
 
 class Merge(Inputs):

@@ -202,13 +202,15 @@ def _checked_names(session: Session, name: str, slug: str | None, team: Team | N
     return shown, key, slug
 
 
-def add_member(session: Session, actor: Actor, team: Team, user: User, role: Role = Role.MEMBER) -> None:
-    """Puts somebody into a team, or gives a member another role, without asking: admins only."""
+def add_member(session: Session, actor: Actor, team: Team, user: User, role: Role | None = None) -> None:
+    """Puts somebody into a team, or gives a member another role, without asking: admins only. role: None for a new
+    member, and for one whose role stays.
+    """
     require(actor.all_powerful, "Only an admin adds people to a team; invite them instead.")
     membership = session.get(Membership, (team.id, user.id))
     if membership is None:
-        _join(session, team, user.id, role)
-    elif not assign(membership, role=role):
+        _join(session, team, user.id, role := role or Role.MEMBER)
+    elif role is None or not assign(membership, role=role):
         return
     record(session, actor, "add member", team, user=user.id, role=role.value)
     end_requests(session, actor, team)

@@ -35,8 +35,10 @@ from leaderboard.transfer import manifest as entries
 from leaderboard.worker.models import ScoringSet
 
 PIECE = 1 << 20
+LEFT_OUT = "left-out.txt"  # names the runs whose stored file is gone or damaged
 LEVEL = 1  # of compression: the fastest, since somebody waits
 JUDGMENT_FILES = {"file": "", "known": "-known", "subtopics": "-subtopics"}  # key -> how its file's name ends
+MADE = 315_619_200  # the moment that archives give for their files, the same each time: 1980, before which zip has none
 GZIP = 31  # zlib's number for a gzip head and 32 KiB of window
 
 
@@ -46,20 +48,16 @@ class ExportedFile:
 
     path: str
     source: Path
-    is_run: bool = False
 
 
 @dataclass
 class Export:
     """A campaign that is being exported: begun in a session, which its `files` need no more.
 
-    runs   how many it has
-    lost   runs that `files` left out so far, since their stored file is gone or damaged
+    lost  runs that `files` left out so far, since their stored file is gone or damaged
     """
 
     slug: str
-    evaluations: int
-    runs: int
     _content: dict[str, Any]
     _folder: Path
     lost: list[str] = field(default_factory=list)
@@ -80,29 +78,31 @@ class Export:
                     self.lost.append(f"{run['file']}: {error.message}")
                 else:
                     whole.append(run)
-                    yield ExportedFile(run["file"], copy, is_run=True)
+                    yield ExportedFile(run["file"], copy)
                 finally:
                     copy.unlink(missing_ok=True)
             evaluation["run"] = whole
         for path in sorted(path for path in self._folder.rglob("*") if path.is_file()):
             yield ExportedFile(path.relative_to(self._folder).as_posix(), path)
             path.unlink(missing_ok=True)
+        if self.lost:
+            (self._folder / LEFT_OUT).write_text("".join(f"left out: {line}\n" for line in self.lost), "utf-8")
+            yield ExportedFile(LEFT_OUT, self._folder / LEFT_OUT)
         manifest = self._folder / entries.NAME
         manifest.write_text(entries.written(self._content), encoding="utf-8")
         yield ExportedFile(entries.NAME, manifest)
 
 
 @contextmanager
-def exporting(database: db.Database, actor: access.Actor, slug: str, parent: Path | None = None) -> Iterator[Export]:
-    """An export of the campaign, whose files lie in a private folder (in `parent`, if any) while the block runs.
+def exporting(database: db.Database, actor: access.Actor, slug: str) -> Iterator[Export]:
+    """An export of the campaign, whose files lie in a private folder while the block runs.
 
     Raises NotFound, also for whoever does not organise it.
     """
-    with tempfile.TemporaryDirectory(dir=parent, prefix=".export-") as folder:
+    with tempfile.TemporaryDirectory(prefix="leaderboard-export-") as folder:
         with database.read() as session:
             content = _campaign(session, organised_campaign(session, actor, slug), Path(folder))
-        counts = len(content["evaluation"]), sum(len(evaluation["run"]) for evaluation in content["evaluation"])
-        yield Export(slug, *counts, content, Path(folder))
+        yield Export(slug, content, Path(folder))
 
 
 def packed(export: Export, store: RunStore) -> Iterator[bytes]:
@@ -110,7 +110,7 @@ def packed(export: Export, store: RunStore) -> Iterator[bytes]:
     packing = zlib.compressobj(LEVEL, wbits=GZIP)
     for file in export.files(store):
         head = tarfile.TarInfo(f"{export.slug}/{file.path}")
-        head.size = file.source.stat().st_size
+        head.size, head.mtime = file.source.stat().st_size, MADE
         yield packing.compress(head.tobuf(tarfile.PAX_FORMAT))
         with file.source.open("rb") as content:
             while piece := content.read(PIECE):

@@ -180,7 +180,7 @@ def counting() -> Iterator[Session]:
     user_id = context.actor().user_id
     asked = (
         []
-        if user_id is None
+        if context.actor().all_powerful
         else count(context.database(), TEAM_NAME, context.now(), context.client_address(), user=user_id)
     )
     with context.writing() as session:

@@ -120,12 +120,12 @@ def test_only_organisers_export_and_a_run_whose_file_is_gone_is_left_out_and_nam
     world: World, tmp_path: Path
 ) -> None:
     run = world.submit()
-    with pytest.raises(NotFound), exporting(world.database, world.ada, "small", tmp_path):
+    with pytest.raises(NotFound), exporting(world.database, world.ada, "small"):
         pass
     world.store.run_file(world.scoring(run).submission.sha256).unlink()
-    with exporting(world.database, CONSOLE, "small", tmp_path) as export:
+    with exporting(world.database, CONSOLE, "small") as export:
         archive = b"".join(packed(export, RunStore(world.store.url)))
-    assert (export.runs, len(export.lost)) == (1, 1)
+    assert len(export.lost) == 1
     assert "missing" in export.lost[0]
     with tarfile.open(fileobj=io.BytesIO(archive)) as opened:
         manifest = opened.extractfile("small/manifest.toml")
@@ -139,7 +139,7 @@ def test_an_archive_is_made_piece_by_piece(world: World, tmp_path: Path) -> None
     """A run of 24 MB that does not compress passes through pieces of one."""
     noise = random.Random(1).randbytes(24_000_000)
     world.submit(noise)
-    with exporting(world.database, CONSOLE, "small", tmp_path) as export:
+    with exporting(world.database, CONSOLE, "small") as export:
         tracemalloc.start()
         sizes = [len(piece) for piece in packed(export, world.store)]
         _, most = tracemalloc.get_traced_memory()

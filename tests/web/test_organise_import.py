@@ -238,7 +238,7 @@ def test_an_organiser_downloads_what_the_command_exports(organiser: Reader, worl
     assert 'filename="harbour.tar.gz"' in answer.headers["Content-Disposition"]
     with tarfile.open(fileobj=io.BytesIO(answer.data)) as opened:
         opened.extractall(tmp_path, filter="data")
-    with exporting(world.database, CONSOLE, "harbour", tmp_path) as export:
+    with exporting(world.database, CONSOLE, "harbour") as export:
         written = {file.path: file.source.read_bytes() for file in export.files(RunStore(str(tmp_path / "store")))}
     assert {path: (tmp_path / "harbour" / path).read_bytes() for path in written} == written
     assert "manifest.toml" in written
