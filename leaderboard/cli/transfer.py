@@ -11,19 +11,10 @@ from urllib.parse import quote
 
 import click
 
+from leaderboard.cli import options
 from leaderboard.cli.database import actor_named, up_to_date
 from leaderboard.cli.operations import client_of
-from leaderboard.cli.options import (
-    AT_SERVER,
-    FILE,
-    OUT,
-    client_at,
-    counting_bar,
-    json_text,
-    option,
-    refuse_if,
-    server_on_line,
-)
+from leaderboard.cli.options import client_at, counting_bar, json_text, option, refuse_if, server_on_line
 from leaderboard.config import Config
 from leaderboard.errors import BadInput
 from leaderboard.numbers import counted
@@ -38,11 +29,11 @@ SHOWN = 20  # lines of a list that the terminal shows
 
 @click.command("import-campaign")
 @click.argument("source", metavar="FOLDER", type=click.Path(exists=True, path_type=Path))
-@option("--manifest", f"What the files are (default: {NAME} in FOLDER).", FILE)
-@option("--write-manifest draft", "Only write a draft of the manifest.", OUT)
-@option("--report report_file", "What was done, as JSON.", OUT)
+@option("--manifest", f"What the files are (default: {NAME} in FOLDER).", options.FILE)
+@option("--write-manifest draft", "Only write a draft of the manifest.", options.OUT)
+@option("--report report_file", "What was done, as JSON.", options.OUT)
 @option("--as user", "Import as this account, with its rights only.")
-@AT_SERVER
+@options.AT_SERVER
 def import_campaign(
     source: Path,
     manifest: Path | None,
@@ -119,7 +110,7 @@ ARCHIVES = {".zip": "zip", ".tar": "tar", ".tar.gz": "gztar", ".tgz": "gztar"}
 @click.command()
 @click.argument("campaign")
 @option("--out", "A folder, .zip or .tar.gz to make.", click.Path(path_type=Path), required=True)
-@AT_SERVER
+@options.AT_SERVER
 def export(campaign: str, out: Path, server: str | None, token_file: Path | None) -> int:
     """Write a campaign with its queries, judgments, runs, teams and dates, as `import-campaign` reads them.
 
