@@ -257,7 +257,7 @@ MOST_CHOICES = 50
 # What forms, programs and commands call the parts of every submission: a field of one of these names would be another.
 RESERVED = {
     "agree", "agreement", "agreements", "answer", "answers", "beside", "confirm", "designation", "evaluation", "file",
-    "kept", "label", "new_system", "notes", "run", "stand", "system", "system_name", "team", "threshold", "version",
+    "kept", "label", "new_system", "notes", "run", "stand", "system", "team", "threshold", "version",
     "yes",
 }  # fmt: skip
 KEY = re.compile(r"[a-z][a-z0-9_-]{0,39}")

@@ -226,7 +226,7 @@ RUN_FIELDS = fields_of(RunSettings)
 
 class SubmitForm(Form):
     system = SelectField("System", [Required("choose a system, or a new one")], validate_choice=False)
-    system_name = StringField(
+    new_system = StringField(
         "Name of the new system",
         description="The system keeps this name over the years, so that its progress can be followed.",
         render_kw={"autocomplete": "off"},
@@ -308,7 +308,7 @@ class SubmitForm(Form):
             "accepted": [id_ for id_, sent in ticked.items() if str(id_) in sent],  # the version that was read
             "said": said,
         }
-        return SentRun(team, system or self.text("system_name"), upload, details)
+        return SentRun(team, system or self.text("new_system"), upload, details)
 
 
 def asked_field(asked: FormField) -> Field:

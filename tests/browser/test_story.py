@@ -84,7 +84,7 @@ def test_from_a_stranger_to_a_ranked_list(site: Site, campaign: Path, page: Page
 
     open_form(page, site, "2025")
     assert_accessible(page)
-    fill(page, system_name="Lantern", label="first try")
+    fill(page, new_system="Lantern", label="first try")
     page.get_by_label("Primary").check()
     page.locator("#run").set_input_files(campaign / "alpha.run")
     press(page, "Submit run")
@@ -131,7 +131,7 @@ def test_a_wrong_file_shows_its_lines_and_costs_nothing(
     summary.get_by_role("link", name=re.compile("Run file")).click()
     expect(page.locator("#run")).to_be_focused()
 
-    fill(page, system_name="Needle")
+    fill(page, new_system="Needle")
     page.locator("#run").set_input_files(campaign / "bad.run")
     press(page, "Submit run")
     expect(page.get_by_role("main")).to_contain_text("expected 6 columns, found 3")
@@ -164,7 +164,7 @@ def test_without_script_the_form_and_the_status_page_work_too(
     press(page, "Register")
     make_team(page, "Kestrel")
     page.goto(f"{site.url}/campaigns/harbour/2024/submit")
-    fill(page, system_name="Quill")
+    fill(page, new_system="Quill")
     page.locator("#run").set_input_files(campaign / "alpha.run")
     press(page, "Submit run")
     expect(page.get_by_role("heading", name="Results")).to_be_visible(timeout=SCORED_MILLISECONDS)

@@ -52,12 +52,12 @@ def test_a_file_over_the_cap_is_answered_in_words_and_not_by_a_broken_connection
     page.locator("#name").fill("ada")
     page.locator("#password").fill(PASSWORD)
     page.get_by_role("main").get_by_role("button", name="Log in").click()
-    page.locator("#system_name").fill("Lantern")
+    page.locator("#new_system").fill("Lantern")
     page.locator("#run").set_input_files(large)
     console.expect("status of 400")
     page.get_by_role("button", name="Submit run").click()
     expect(page.get_by_role("alert")).to_contain_text("larger than 2,000,000 bytes")
-    expect(page.locator("#system_name")).to_have_value("Lantern")
+    expect(page.locator("#new_system")).to_have_value("Lantern")
     assert kept_in(folder) == []
 
 

@@ -184,7 +184,7 @@ class Installation:
             found = session.scalar(sa.select(System.id).where(System.name == system))
         if found is not None:
             return {"system": str(found)}
-        return {"system": f"new-{self.team_id(team)}", "system_name": system}
+        return {"system": f"new-{self.team_id(team)}", "new_system": system}
 
 
 def quick_passwords() -> contextlib.AbstractContextManager[object]:

@@ -132,6 +132,7 @@ class Places:
         for name in ("member", "team_id", "system_id"):
             self._add(("campaign", name), [(campaigns[0][0], 1), (campaigns[0][0], 9999)])
         self._add(("campaign", "team_id", "other_id"), [(campaigns[0][0], 1, 2), (campaigns[0][0], 1, 9999)])
+        self._add(("team", "into"), [(teams[0][0], teams[1][0]), (teams[0][0], "nobody")])
         self._add(("campaign", "team"), [(campaigns[0][0], teams[0][0]), (campaigns[0][0], "nobody")])
         self._add(("team",), [*teams, ("nobody",)])
         self._add(("team", "system"), [*systems, (teams[0][0], "nothing")])

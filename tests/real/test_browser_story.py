@@ -54,7 +54,7 @@ def test_a_real_run_from_the_form_to_its_ranked_lists(site: Site, shared_data: P
     page.locator("#name").fill("ada")
     page.locator("#password").fill(PASSWORD)
     page.get_by_role("main").get_by_role("button", name="Log in").click()
-    page.locator("#system_name").fill("MedNIR")
+    page.locator("#new_system").fill("MedNIR")
     page.locator("#run").set_input_files(folder / f"{RUN}.gz")
     page.get_by_role("button", name="Submit run").click()
     expect(page.get_by_role("heading", name="Results")).to_be_visible(timeout=SCORED_MILLISECONDS)

@@ -63,7 +63,7 @@ def test_a_run_goes_in_with_its_queue_entry_its_quota_and_its_event(world: World
 def test_what_is_wrong_leaves_nothing_behind(world: World) -> None:
     for values, fields in (
         ({"threshold": float("nan"), "label": "x" * 81, "notes": "x" * 4001}, {"threshold", "label", "notes"}),
-        ({"system": NewSystem("", code_url="x")}, {"system_name", "code_url"}),
+        ({"system": NewSystem("", code_url="x")}, {"new_system", "code_url"}),
     ):
         with refused(world.database, InvalidFields, "evaluation") as caught:
             world.submit(**values)

@@ -148,7 +148,7 @@ class _Form:
     run: bool = False  # whether a good run goes with it
 
 
-SUBMITTED = {"designation": "contrastive", "system": "new-{team}", "system_name": "System {number}", "threshold": "1.5"}
+SUBMITTED = {"designation": "contrastive", "system": "new-{team}", "new_system": "System {number}", "threshold": "1.5"}
 FORMS: Mapping[str, _Form] = {
     "submission": _Form(f"{YEAR}/submit", "run", _of({}), SUBMITTED),
     "file beside it": _Form(f"{YEAR}/submit", "beside", _of(SIDES), SUBMITTED, run=True),

@@ -66,7 +66,7 @@ def test_a_run_without_decisions_and_threshold_has_to_be_confirmed_where_a_measu
 def test_metadata_and_the_filled_form_outlast_the_question(measured: World, participant: Reader) -> None:
     measured.do(submission_forms.set_field, FormField(key="gpu", label="GPU", required=True).as_json())
     measured.do(submission_forms.state_agreement, "terms", "Terms", "Be fair.")
-    new = {"system": f"new-{measured.teams['alpha'].id}", "system_name": "Heron", "designation": "primary"}
+    new = {"system": f"new-{measured.teams['alpha'].id}", "new_system": "Heron", "designation": "primary"}
     words = {"label": "my label", "notes": "my notes", "answer-gpu": "A 100", "agreement-terms": "1"}
     asked = participant.send(FORM, RUN, metadata="tool: anserini\n", **new, **words)
     assert "<strong>alpha.run</strong>" in asked.text
@@ -83,7 +83,7 @@ def test_metadata_and_the_filled_form_outlast_the_question(measured: World, part
 
 def test_nobody_else_confirms_a_file(measured: World, participant: Reader, other: Reader) -> None:
     sent = filled(participant.send(FORM, RUN, **measured.sent()).text, MARK)
-    beta = {"kept": sent["kept"], **measured.sent(system=f"new-{measured.teams['beta'].id}", system_name="B")}
+    beta = {"kept": sent["kept"], **measured.sent(system=f"new-{measured.teams['beta'].id}", new_system="B")}
     refused = other.send(FORM, None, **beta, confirm="yes")
     assert (refused.status_code, measured.count(Submission)) == (400, 0)
     assert "choose the file of the run" in refused.text

@@ -136,7 +136,7 @@ def test_boards_have_the_columns_and_filters_that_the_organisers_chose(
 ) -> None:
     participant.send(FORM, RUN, metadata="platform:\n  cpu: Z80\n", **sent(asking))
     own = {"answer-trained": "yes", "answer-cost": "7"}
-    beta = sent(asking, system=f"new-{asking.teams['beta'].id}", system_name="Finder", **own)
+    beta = sent(asking, system=f"new-{asking.teams['beta'].id}", new_system="Finder", **own)
     other.send(FORM, RUN.replace("alpha", "beta"), **beta)
     asking.turn(State.SCORED)
     page = visitor.get(BOARD)

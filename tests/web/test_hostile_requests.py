@@ -57,7 +57,7 @@ GOOD = {
 ASKED = ("measure", "tag", "show", "sort", "condition", "page", "next", "v")
 ENDING = ("/account", "/login", "/logout", "/password", "/register")  # forms that may end a session
 FIELDS = (
-    "name", "email", "password", "current", "description", "because", "next", "system", "system_name", "designation",
+    "name", "email", "password", "current", "description", "because", "next", "system", "new_system", "designation",
     "threshold", "label", "notes", "kept", "stand",
 )  # fmt: skip
 

@@ -57,7 +57,7 @@ class Visitor(Reader):
     def submit(self, **fields: str) -> TestResponse:
         system = re.search(r'<option[^>]* value="(new-[0-9]+)"', self.get(FORM))
         assert system is not None
-        form = {"system": system[1], "system_name": "Lantern", "designation": "contrastive", "threshold": "1.5"}
+        form = {"system": system[1], "new_system": "Lantern", "designation": "contrastive", "threshold": "1.5"}
         return self.send(FORM, RUN, **form, **fields)
 
 
@@ -151,7 +151,7 @@ def said_everywhere(app: Flask, ada: Visitor, token: str) -> None:
         "/register": {"name": "Grace", "password": "a long and unusual one", "email": ""},
         "/account/teams/new": {"name": "Southern lights"},
         "/logout": {},
-        FORM: {"system": "new-1", "system_name": "Lantern", "designation": "contrastive"},
+        FORM: {"system": "new-1", "new_system": "Lantern", "designation": "contrastive"},
     }
     for path, form in forms.items():
         answer = ada.client.post(path, data={"csrf_token": token, **form})

@@ -160,7 +160,7 @@ def test_a_short_upload_began_with_its_first_byte_though_the_site_waits_for_the_
 ) -> None:
     body = ada.first_bytes(FORM, LINE + b"q1 Q0 d2 2 0.1 alpha\n")
     boundary = body.partition(b"\r\n")[0]
-    for name, value in (("designation", "contrastive"), ("system_name", "Short and slow"), ("threshold", "0.5")):
+    for name, value in (("designation", "contrastive"), ("new_system", "Short and slow"), ("threshold", "0.5")):
         body += b"\r\n%b\r\nContent-Disposition: form-data; name=\"%b\"\r\n\r\n%b" % (
             boundary, name.encode(), value.encode()
         )  # fmt: skip
@@ -198,7 +198,7 @@ def test_a_site_that_is_stopped_lets_an_upload_end_first(migrated_sqlite: Path, 
             request = ada.upload_request(FORM, 10_000_000, lines)
             head, _, body = request.partition(b"\r\n\r\n")
             part = b"\r\n--cut\r\nContent-Disposition: form-data; name="
-            rest = part + b'"designation"\r\n\r\ncontrastive' + part + b'"system_name"\r\n\r\nLate'
+            rest = part + b'"designation"\r\n\r\ncontrastive' + part + b'"new_system"\r\n\r\nLate'
             rest += part + b'"threshold"\r\n\r\n0.5\r\n--cut--\r\n'
             head = head.replace(b"10000000", str(len(body) + len(rest)).encode())
             host, _, port = ada.address.partition(":")

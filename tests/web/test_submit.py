@@ -46,7 +46,7 @@ def test_every_error_comes_back_by_its_field_and_the_rest_is_kept(world: World, 
         FORM, None, system=f"new-{world.teams['alpha'].id}", designation="primary", threshold="high", notes="kept notes"
     )
     assert answer.status_code == 400
-    for field in ("system_name", "run", "threshold"):
+    for field in ("new_system", "run", "threshold"):
         assert f'href="#{field}"' in answer.text
         assert f'id="{field}-error"' in answer.text
     assert "kept notes" in answer.text

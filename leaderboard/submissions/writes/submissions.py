@@ -211,7 +211,7 @@ def submit(
     values  those of RunSettings and of Sending
 
     Raises NotFound for an id of nothing, Conflict outside the dates and for a key that was taken, QuotaSpent, and
-    InvalidFields (system_name, stand, threshold, label, version, the names of `form_name` and `agreement_name` …).
+    InvalidFields (new_system, stand, threshold, label, version, the names of `form_name` and `agreement_name` …).
     """
     words = {name: values.pop(name) for name in RunSettings.model_fields if name in values}
     sending = Sending(**values)
@@ -527,7 +527,7 @@ def _own_system(session: Session, actor: Actor, team: Team, wanted: int | NewSys
         return create_system(session, actor, team, wanted)
     except InvalidFields as error:
         # On the form of a run, "name" would be anything's.
-        fields = {"system_name" if field == "name" else field: messages for field, messages in error.fields.items()}
+        fields = {"new_system" if field == "name" else field: messages for field, messages in error.fields.items()}
         raise InvalidFields(fields) from None
 
 
