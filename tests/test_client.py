@@ -64,7 +64,8 @@ def remote(migrated_sqlite: Path, tmp_path_factory: pytest.TempPathFactory) -> I
     ):
         patched.setattr("leaderboard.client.LOOK_SECONDS", 0.1)
         site.command("campaign", "add", "papers", "--title", "Papers", "--measures", "AP P@1", "--primary", "AP")
-        site.command("evaluation", "add", PLACE, "--title", "Papers 2026", "--period", "2026", "--details", "always")
+        shown = "--title", "Papers 2026", "--period", "2026", "--details", "always", "--daily-quota", "50"
+        site.command("evaluation", "add", PLACE, *shown)
         site.command("queries", "import", PLACE, folder / "queries.tsv")
         site.command("judgments", "import", PLACE, folder / "qrels.txt")
         with database.write() as session:
@@ -246,6 +247,25 @@ def test_who_does_not_answer_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
         Client(f"http://127.0.0.1:{port}").get("/campaigns")
 
 
+def test_of_the_same_file_sent_at_the_same_moment_one_is_taken(remote: Remote) -> None:
+    """Without a key, as other programs send it: each passes its check before any of them is taken."""
+    client, fields = Client(remote.site.url, remote.token), {"team": "alpha", "system": "at-once", "key": ""}
+    run = remote.folder / "at-once.run"
+    run.write_text(RUN.replace("d1", "d5"))
+    client.submit(PLACE, run, **{**fields, "system": "", "new_system": "At once"})
+    run.write_text(RUN.replace("d1", "d6"))
+
+    def send(_: int) -> str:
+        try:
+            return str(client.submit(PLACE, run, **fields)["state"])
+        except Refused as refused:
+            return str(refused.fields)
+
+    with ThreadPoolExecutor(4) as senders:
+        answers = [*senders.map(send, range(4))]
+    assert sum("the same text before" in answer for answer in answers) == 3
+
+
 def test_an_admin_does_at_a_site_what_commands_do_with_teams_and_whole_campaigns(remote: Remote) -> None:
     run = remote.folder / "of-admin.run"
     run.write_text(RUN)
@@ -267,28 +287,19 @@ def test_an_admin_does_at_a_site_what_commands_do_with_teams_and_whole_campaigns
     assert "give --confirm" in root.run("team", "merge", "alpha-two", "alpha").err
     assert root.run("team", "merge", "alpha-two", "alpha", "--confirm").out == "alpha-two is a part of Alpha now\n"
     assert "Alpha two" not in root.run("team", "list").out
-    fetched = remote.folder / "fetched.run"
-    done = root.run("submission", "fetch", str(number), str(fetched))
-    sha256 = done.out.strip().rpartition(" ")[2]
-    assert fetched.read_text() == RUN
-    assert root.run("submission", "fetch", str(number), str(fetched)).err.endswith(
-        "is there already; give another name\n"
-    )
-    archive = remote.folder / "papers.tar.gz"
-    assert root.run("export", "papers", "--out", str(archive)).status == 0
-    assert root.run("export", "papers", "--out", str(remote.folder / "papers.zip")).status == 0
-    assert "there is no folder" in root.run("export", "papers", "--out", str(remote.folder / "none" / "papers")).err
-    assert root.run("export", "nothing", "--out", str(remote.folder / "nothing.tar.gz")).status == 2
-    assert not (remote.folder / "nothing.tar.gz").exists()
-    again = root.run("import-campaign", str(remote.folder / "papers.zip"))
-    assert re.search(r"0 runs brought in, \d+ were there already", again.out)
+    place = [str(remote.folder / name) for name in ("fetched.run", "papers.tar.gz", "papers.zip", "lacking")]
+    fetch, export = ("submission", "fetch", str(number)), ("export", "papers", "--out")
+    sha256 = root.run(*fetch, place[0]).out.strip().rpartition(" ")[2]
+    assert Path(place[0]).read_text() == RUN
+    assert root.run(*fetch, place[0]).err.endswith("is there already; give another name\n")
+    assert [root.run(*export, name).status for name in place[1:3]] == [0, 0]
+    assert "there is no folder" in root.run(*export, f"{place[0]}/papers").err
+    assert root.run("export", "nothing", "--out", place[3]).status == 2
+    assert re.search(r"0 runs brought in, \d+ were there already", root.run("import-campaign", place[2]).out)
     assert "give a .zip" in root.run("import-campaign", str(remote.folder)).err
     of_run = remote.folder / "store" / "runs" / sha256[:2] / sha256
     of_run.chmod(0o600)
     of_run.write_text("x")
-    assert "is damaged" in root.run("submission", "fetch", str(number), str(remote.folder / "damaged.run")).err
-    assert not (remote.folder / "damaged.run").exists()
-    lacking = root.run("export", "papers", "--out", str(remote.folder / "lacking"))
-    assert lacking.status == 1
-    assert "left out: " in lacking.err
-    assert (remote.folder / "lacking" / "left-out.txt").exists()
+    assert "is damaged" in root.run(*fetch, f"{place[0]}.again").err
+    lacking = root.run(*export, place[3])
+    assert (lacking.status, "left out: " in lacking.err) == (1, True)

@@ -60,9 +60,10 @@ def import_campaign(
         refuse_if(user, "--as is for this installation itself; with --server the token says whose account it is")
         refuse_if(source.is_dir(), f"{source} is a folder; with --server give a .zip, .tar or .tar.gz of it")
         client, archive = client_at(server, token_file), [("archive", source)]
-        if manifest is not None:
+        fields = {}
+        if manifest:
             read_manifest(manifest, str(manifest))  # it is refused in the same words as here
-        fields = {} if manifest is None else {"manifest": manifest.read_text("utf-8")}
+            fields = {"manifest": manifest.read_text("utf-8")}
         plan = client.send("/organise/import/preview", (fields, archive))
         return _say(client.post("/organise/import", {"kept": plan["kept"]})["report"], report_file)
     with open_tree(source) as tree:
@@ -120,7 +121,6 @@ def export(campaign: str, out: Path, server: str | None, token_file: Path | None
     It holds judgments, hidden queries and teams' notes: keep it from others. Accounts are not in it. The exit status is
     1 when the stored file of a run is gone or damaged: that run is left out.
     """
-    refuse_if(not campaign, "name the campaign")
     if out.exists():
         raise BadInput(f"{out} is there already; name another place")
     if not out.parent.is_dir():

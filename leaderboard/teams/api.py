@@ -38,7 +38,7 @@ REQUESTS = Table(
     "nobody asks", lambda answer: answer["waiting"],
 )  # fmt: skip
 TEAMS = Table(
-    ("team", "name", "members"), lambda row: (row["slug"], row["name"], row["members"]),
+    ("team", "name", "members"), lambda row: tuple(row.values()),
     "no team yet; make one: leaderboard team add",
 )  # fmt: skip
 INVITATIONS = Table(
