@@ -39,7 +39,7 @@ def old_board(campaign: str, evaluation: str, scoring_set: int, **asked: Any) ->
     return _listed(campaign, evaluation, boards.BoardQuery(set_id=scoring_set, **asked))
 
 
-@get(f"{EVALUATION}/boards/<int:before>/to/<int:after>", asks=OF_BOARD[:1])
+@get(f"{EVALUATION}/boards/<int:before>/to/<int:after>", asks=("measure",))
 def what_moved(campaign: str, evaluation: str, before: int, after: int, **asked: Any) -> history.BoardDifference:
     """What moved from one board to another: ranks and means, and by each measure how the orders agree, of the systems
     that both boards rank by the same run. `apart` says in sentences which others there are, and why.
@@ -47,7 +47,7 @@ def what_moved(campaign: str, evaluation: str, before: int, after: int, **asked:
     return read(history.board_difference, campaign, evaluation, before, after, **asked)
 
 
-@get(f"{EVALUATION}/sources", asks=OF_BOARD[:1])
+@get(f"{EVALUATION}/sources", asks=("measure",))
 def list_sources(campaign: str, evaluation: str, **asked: Any) -> history.SourcesPage:
     """The boards by every source of judgments side by side, and how each agrees with the official one, where single
     queries are open.

@@ -193,14 +193,14 @@ SORTS: Mapping[str, Callable[[table.Entry], Any]] = {
 }
 
 
-def sort_entries(entries: list[table.Entry], column: table.Column, sort: str, show: Show) -> list[table.Entry]:
+def sort_entries(entries: Sequence[table.Entry], column: table.Column, sort: str, show: Show) -> list[table.Entry]:
     """Best first by `column`; or by `sort`: system, kind, date or the column, with "-" before it the other way round.
 
     Raises BadInput for anything else. Undefined means and late runs are last either way. Those that tie stand by the
     system's name, and where all runs are shown by arrival.
     """
     if show is not Show.ALL:
-        entries.sort(key=lambda entry: entry.system.name.casefold())
+        entries = sorted(entries, key=lambda entry: entry.system.name.casefold())
     wanted, backwards = known_order(sort, (*SORTS, column.name))
     if wanted in SORTS:
         return sorted(entries, key=SORTS[wanted], reverse=backwards)
