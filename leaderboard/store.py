@@ -17,7 +17,7 @@ import tempfile
 import time
 import zlib
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path, PureWindowsPath
 from typing import BinaryIO
 
@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 from leaderboard.config import Config
 from leaderboard.errors import BadInput, Damaged, FileRejected, Missing, NoStore, TooLarge
 from leaderboard.formats import ByteSource, Limits, open_plain
+from leaderboard.formats.plain_text import BYTE_ORDER_MARK, GZIP_MAGIC, NO_CAP
 from leaderboard.frozen import frozen
 from leaderboard.private_files import private_folder
 
@@ -42,7 +43,6 @@ OWNER = re.compile(r"([0-9]{1,9})-([0-9]{1,9})")  # submission and compat; other
 CHECK_BYTES = 4096  # a file of one block: an empty one fits on a full disk
 PIECE = 1 << 18  # bytes read at once
 LONGEST_FILENAME = 200  # characters
-NO_CAP = 1 << 62  # our own caps come first and say more
 DAMAGED = (
     "The copy of this run's ranked lists is damaged or missing. It is made again by itself: try again in a minute. "
     "Where that does not help, the organisers find the reason in the worker's log. The run's figures are not touched."
@@ -113,19 +113,26 @@ class Arriving:
 
     def received(self) -> Received:
         """What it is, now that all of it has come. Raises TooLarge as `whole` does, and over the cap of text."""
-        path, cap = self.whole(), self._config.text_bytes
-        text_sha256, text_size = hashlib.sha256(), 0
-        try:
-            with open_plain(path, Limits(expanded_bytes=NO_CAP), self.filename) as text:
-                while piece := text.read(PIECE):
-                    text_size += len(piece)
-                    if text_size > cap:
-                        raise TooLarge(f"The file expands to more than {cap:,} bytes, the most taken here.")
-                    text_sha256.update(piece)
-        except FileRejected:  # what is wrong with it is said later, with every other problem
-            text_sha256, text_size = self._sha256, self._size
-        sha256, md5, of_text = (hashed.hexdigest() for hashed in (self._sha256, self._md5, text_sha256))
-        return Received(sha256, md5, of_text, self._size, text_size, self.filename)
+        path = self.whole()
+        with file_system(), path.open("rb") as file:
+            start = file.read(len(BYTE_ORDER_MARK))
+        sha256, md5 = self._sha256.hexdigest(), self._md5.hexdigest()
+        text_sha256, text_size = sha256, self._size
+        if text_size > self._config.text_bytes or start.startswith((GZIP_MAGIC, BYTE_ORDER_MARK)):
+            with suppress(FileRejected):  # what is wrong with it is said later, with every other problem
+                text_sha256, text_size = self._hash_text(path)
+        return Received(sha256, md5, text_sha256, self._size, text_size, self.filename)
+
+    def _hash_text(self, path: Path) -> tuple[str, int]:
+        """SHA-256 and size of the text, where it is not what was received."""
+        text_sha256, text_size, cap = hashlib.sha256(), 0, self._config.text_bytes
+        with open_plain(path, Limits(expanded_bytes=NO_CAP), self.filename) as text:
+            while piece := text.read(PIECE):
+                text_size += len(piece)
+                if text_size > cap:
+                    raise TooLarge(f"The file expands to more than {cap:,} bytes, the most taken here.")
+                text_sha256.update(piece)
+        return text_sha256.hexdigest(), text_size
 
     def _require_size(self) -> None:
         cap = self._config.upload_bytes

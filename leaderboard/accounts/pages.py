@@ -192,7 +192,7 @@ def forgotten() -> ResponseReturnValue:
         _count_mail(form.text("email"), MailKind.RESET)
         with writing() as session:
             accounts.ask_for_reset(session, form.text("email"))
-        said = on_its_way("If an account has this confirmed address, a link that works for an hour", "it")
+        said = on_its_way("If an account has this confirmed address, a link that sets a new password", "it")
         return sent_on(said, "account.log_in")
 
     return answered(form, "auth/forgotten.html", ask)

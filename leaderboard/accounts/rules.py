@@ -49,7 +49,8 @@ def password_problem(password: str, about: Sequence[str]) -> str | None:
     if name_key(password) in {name_key(text) for text in about if text}:
         return "use something else than the name or the e-mail address"
     known = {word for text in (*about, *SITE) for word in _words(normalised(text))}
-    judged = _once_each(password)
+    # A word or a sign that was there already is no other guess.
+    judged = "".join({piece.casefold(): piece for piece in re.split(r"([\W_]+)", password)}.values())
     parts = {judged[:JUDGED], judged[-JUDGED:]}
     if all(_guesses(part, known) < FEWEST for part in parts):
         return (
@@ -70,11 +71,6 @@ def _guesses(part: str, known: Collection[str]) -> int:
     pieces = zxcvbn(part, user_inputs=sorted(known))["sequence"]
     telling = [int(piece["guesses"]) for piece in pieces if len(piece["token"]) > 1 or piece["token"].isalnum()]
     return factorial(len(telling)) * prod(telling)
-
-
-def _once_each(password: str) -> str:
-    """The password without what it repeats: a word or a sign that was there already is no other guess."""
-    return "".join({piece.casefold(): piece for piece in re.split(r"([\W_]+)", password)}.values())
 
 
 def _words(text: str) -> list[str]:

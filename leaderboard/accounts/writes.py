@@ -374,8 +374,8 @@ def find_link(session: Session, kind: MailKind, token: str, now: datetime, actor
     )
     if link is None:
         raise Conflict(
-            "This link does not work, or no longer: it works once, for an hour where it sets a password, for a week "
-            "where it confirms an address, and that for the account that is logged in. Have another one sent."
+            "This link does not work, or no longer: it works once, until the time that its mail names, and where it "
+            "confirms an address, for the account that is logged in. Have another one sent."
         )
     return link
 

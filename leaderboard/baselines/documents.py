@@ -135,7 +135,7 @@ def _reader(head: bytes, file: DocumentFile) -> Reader:
     if start.startswith(b"{"):
         return _lines, _of_record
     if file.id:
-        return _whole, partial(_of_text, file.id)
+        return _whole, lambda content, line: Document(_id(file.id), content.decode(), line)
     if start.startswith(b"["):
         raise rejection(file.name, "is one JSON array; write one JSON object a line")
     if start.startswith(b"<"):
@@ -214,11 +214,6 @@ def _is_header(line: str) -> bool:
     """Whether a first line names its columns: a document may be called `doc`, but its text is hardly `title`."""
     first, second = (name.strip().lower() for name in [*line.split("\t", 2), ""][:2])
     return first in ID_NAMES and second in (*TEXT_NAMES, *ID_NAMES, "url")
-
-
-def _of_text(name: str, content: bytes, line: int) -> Document:
-    """The file as one document."""
-    return Document(_id(name), content.decode(), line)
 
 
 def _sgml_pieces(text: CappedReader, problems: Problems) -> Iterator[tuple[int, bytes]]:

@@ -23,7 +23,6 @@ from leaderboard.web.context import actor, read, writing
 from leaderboard.web.endpoints import counting, get, look_again, post
 from leaderboard.web.organise import CAMPAIGN, campaign_here, change_here, require_confirmed
 
-NOBODY = "there is no account of this name"
 NO_TEAM = "there is no team of this address; its members can tell it, or look the team up on a board or under /teams"
 
 
@@ -32,7 +31,7 @@ def _account_named(session: Session, name: str) -> User:
     try:
         return accounts.find_user(session, name)
     except NotFound:
-        raise InvalidFields({"name": [NOBODY]}) from None
+        raise InvalidFields({"name": ["there is no account of this name"]}) from None
 
 
 def _said(done: str) -> Any:

@@ -74,10 +74,6 @@ def _links(links: list[list[str]]) -> list[list[str]]:
     return tidied
 
 
-def _guidelines(text: str) -> str:
-    return text if text.strip() else ""  # blanks mean something in Markdown
-
-
 class CampaignSettings(Inputs):
     """Every setting that organisers change, in the order of the form."""
 
@@ -128,7 +124,8 @@ class CampaignSettings(Inputs):
         "Links", "One a line: a title, then its address, like: Track guidelines https://example.org/guidelines",
         default=[], shown=Shown("--link", lines=3), max_length=MOST_LINKS,
     )  # fmt: skip
-    guidelines: Annotated[str, text_of(LONGEST_GUIDELINES, _guidelines)] = setting(
+    # Blanks at the beginning mean something in Markdown.
+    guidelines: Annotated[str, text_of(LONGEST_GUIDELINES, str.rstrip)] = setting(
         "Guidelines",
         "In Markdown: headings, lists, tables, links. HTML stays text. They stand on the campaign's page.",
         default="", shown=Shown(lines=12, code=True, is_file=True),

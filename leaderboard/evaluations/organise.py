@@ -101,7 +101,6 @@ def _answer(
 
 form_fields_blueprint = Blueprint("organise_forms", __name__, url_prefix="/organise/<campaign>/<evaluation>/form")
 
-FORM_FIELDS_PAGE = "organise/form.html"
 RETIRED = (
     "The field is asked no more. It stays for runs that are here: their answers stay shown to the same readers, and so "
     "does what it reads of their own metadata."
@@ -213,4 +212,4 @@ def _page(error: errors.LeaderboardError | None = None, **sent: Form) -> Respons
         **sent,
     }
     form = next(iter(sent.values()), forms["field"])
-    return form_page(FORM_FIELDS_PAGE, form, error, page=page, **forms)
+    return form_page("organise/form.html", form, error, page=page, **forms)

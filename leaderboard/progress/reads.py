@@ -286,7 +286,7 @@ def _line(points: Sequence[PeriodPoint], number: int, called: str | None = None)
 
 @frozen
 class FrontPage:
-    """campaigns: as `reads.campaigns.campaigns` lists them; longest: of those that are not archived the one with the
+    """campaigns: as `campaign_summaries` lists them; longest: of those that are not archived the one with the
     most periods, the first of several; years: its progress. Both None where there is none."""
 
     campaigns: tuple[campaign_reads.CampaignSummary, ...]

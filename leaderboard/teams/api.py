@@ -172,7 +172,7 @@ def refuse_request(team: str, asked: int) -> teams.JoinRequests:
 def list_invitations(team: str) -> tuple[accounts.OpenInvitation, ...]:
     """A team's invitations that still work, for its owners; their links are not kept.
 
-    \fFor others it is absent.
+    \fOther members find none; for everybody else it is absent.
     """
     with reading() as session:
         record = _known(session, team)

@@ -226,7 +226,7 @@ def change_role(session: Session, actor: Actor, team: Team, user_id: int | None,
         record(session, actor, "change role", team, user=user_id, role=role.value)
 
 
-def invite(session: Session, actor: Actor, team: Team, days: int = 7) -> str:
+def invite(session: Session, actor: Actor, team: Team, days: int) -> str:
     """The token of a link that lets one person into the team within `days` days. It is shown once, never kept."""
     _require_owner(session, actor, team)
     token = secrets.token_urlsafe(24)

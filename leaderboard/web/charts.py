@@ -250,7 +250,10 @@ def progress_chart(page: ProgressPage, kind: str = "system", only: int | None = 
     if not page.is_series or not lines:
         return None
     sentence = best_over_periods(page, kind) if only is None else one_system_over_periods(page, lines, only)
-    drawn = [_Drawn(line, _colour(line, only), only is None and _stands_out(line)) for line in lines]
+    drawn = [
+        _Drawn(line, _colour(line, only), only is None and (line.own or any(point.best for point in line.points)))
+        for line in lines
+    ]
     named = [own for own in drawn if own.is_named]
     if len(drawn) - len(named) > MOST_GREY:
         sentence += f" The other {counted(len(drawn) - len(named), kind)} are not drawn."
@@ -270,11 +273,6 @@ def _colour(line: Line, only: int | None) -> str:
     if line.number < len(SERIES):
         return SERIES[line.number]
     return INK if is_it else REST
-
-
-def _stands_out(line: Line) -> bool:
-    """Whether it is the reader's own, or was the best of a period."""
-    return line.own or any(point.best for point in line.points)
 
 
 @frozen

@@ -90,7 +90,8 @@ def means_over(page: BoardPage) -> str:
     total = page.tag_queries if page.tag else page.terms.counted if page.terms else 0
     if column is None or not counts or counts[0] == total:
         return ""
-    text = f"Means of {column.name} are over {_from_to(*counts)} of {counted(total, 'query')}"
+    over = " to ".join(f"{count:,}" for count in sorted(set(counts)))
+    text = f"Means of {column.name} are over {over} of {counted(total, 'query')}"
     if page.terms and page.terms.nothing_relevant and page.details_open and not page.tag:
         text += f"; without a relevant document: {page.terms.nothing_relevant:,}"
     return f"{text}."
@@ -230,10 +231,6 @@ def _names(page: BoardPage) -> dict[int, str]:
         label = f" ({entry.label})" if page.show == Show.ALL and entry.label else ""
         names[entry.scoring_id] = f"{systems[entry.system.id]}{label}"
     return names
-
-
-def _from_to(fewest: int, most: int) -> str:
-    return f"{fewest:,}" if fewest == most else f"{fewest:,} to {most:,}"
 
 
 def _in_period(page: ProgressPage, point: PeriodPoint) -> str:

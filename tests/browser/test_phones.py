@@ -137,7 +137,7 @@ def names(here: Site, news: str) -> dict[str, object]:
             ).first(),
             "run": run.id, "system": run.system_id, "system_slug": run.system.slug, "team": team.id,
             "other_team": session.scalars(sa.select(Team.id).where(Team.id != team.id).order_by(Team.id)).first(),
-            "member": accounts[1].id, "token": teams.invite(session, CONSOLE, team),
+            "member": accounts[1].id, "token": teams.invite(session, CONSOLE, team, days=7),
         }  # fmt: skip
     database.close()
     return {**found, "beside_set": found["current_set"]}

@@ -123,8 +123,8 @@ def test_an_invitation_ends_with_its_makers_rights(world: World, end: str) -> No
         grace = people.create_user(session, CONSOLE, new_account("Grace"), is_admin=end == "no longer admin")
         if not grace.is_admin:
             teams.add_member(session, CONSOLE, team, grace, Role.OWNER)
-        token = teams.invite(session, actor_of(session, grace.id), team)
-        other = teams.invite(session, CONSOLE, team)
+        token = teams.invite(session, actor_of(session, grace.id), team, days=7)
+        other = teams.invite(session, CONSOLE, team, days=7)
         assert teams.find_invitation(session, token, present()).created_by_id == grace.id
         assert len(open_invitations(session, world.ada, team.slug, present())) == 2
     with world.database.write() as session:
@@ -153,7 +153,7 @@ def test_only_owners_invite_and_remove(world: World) -> None:
     with world.database.write() as session:
         ada = session.get_one(User, world.ada.user_id)
         for forbidden in (
-            lambda: teams.invite(session, world.eve, _team(session, world)),
+            lambda: teams.invite(session, world.eve, _team(session, world), days=7),
             lambda: teams.remove_member(session, world.eve, _team(session, world), ada.id),
             lambda: teams.change_team(session, world.eve, _team(session, world), description="ours now"),
             lambda: teams.add_member(session, world.ada, _team(session, world), ada, Role.OWNER),
@@ -189,7 +189,7 @@ def test_a_request_ends_when_who_asked_comes_in_another_way(world: World, way: s
         asking = actor_of(session, people.create_user(session, CONSOLE, new_account("Grace")).id)
         asked = teams.ask_to_join(session, asking, team, "please").id
         if way == "by an invitation":
-            teams.accept_invitation(session, asking, teams.invite(session, CONSOLE, team), present())
+            teams.accept_invitation(session, asking, teams.invite(session, CONSOLE, team, days=7), present())
         elif way == "by an admin":
             teams.add_member(session, CONSOLE, team, session.get_one(User, asking.user_id))
         else:

@@ -195,7 +195,7 @@ OF_CAMPAIGNS = (
 
 
 def accept_invitation(session: Session, play: Play) -> None:
-    token = teams.invite(session, CONSOLE, team()(session, play))
+    token = teams.invite(session, CONSOLE, team()(session, play), days=7)
     teams.accept_invitation(session, play.actor(session, "eve"), token, present())
 
 

@@ -184,7 +184,7 @@ def _runs(field: Field, app: Flask, owner: int) -> dict[str, object]:
         refused.problems, refused.problem_count = [[17, "sekretproblem"]], 1
         submissions.withdraw(session, CONSOLE, session.get_one(Submission, withdrawn), "sekretreason")
         team = session.get_one(Team, field.teams["Sekretwoods"])
-        token = teams.invite(session, CONSOLE, team)
+        token = teams.invite(session, CONSOLE, team, days=7)
         invitation = session.scalars(sa.select(Invitation.id)).one()
     return {
         "run": run, "other": other, "rejected": rejected, "withdrawn": withdrawn,

@@ -134,7 +134,7 @@ def test_a_forgotten_password_is_set_once_by_a_link_within_an_hour_and_all_sessi
 ) -> None:
     confirmed(world, box, participant, "ada@example.org")
     assert visitor.post("/password/forgotten", email=" ADA@example.org").location == "/login"
-    said = "If an account has this confirmed address, a link that works for an hour"
+    said = "If an account has this confirmed address, a link that sets a new password"
     assert f"{said} to it waits: no mail server is set up here." in visitor.get("/login")
     sends = {"smtp_url": box.url, "mail_from": "site@example.org", "public_url": SITE}
     app.extensions["config"] = replace(app.extensions["config"], **sends)
