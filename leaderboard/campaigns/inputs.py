@@ -95,7 +95,7 @@ class CampaignSettings(Inputs):
     )  # fmt: skip
     run_choice: RunChoice = setting(
         "Which run stands for a system on a board", default=RunChoice.PRIMARY, shown=Shown(words={
-            RunChoice.PRIMARY: "its team's primary run, or the one that the team chose",
+            RunChoice.PRIMARY: "its primary run, else its team's choice, else the first scored",
             RunChoice.BEST: "its best run by the measure that ranks",
             RunChoice.LATEST: "its latest run",
         }),

@@ -30,7 +30,7 @@ FACTOR = options.number(0, 1e9)  # k1 and k3: far above any in use, and no sum o
 DOCUMENTS = "JSON lines, TSV, TREC's SGML, or a folder of texts; may be given several times."
 SHARED = options.together(
     option("--documents", DOCUMENTS, click.Path(exists=True, path_type=Path), multiple=True, required=True),
-    option("--queries query_file", "id TAB text.", options.FILE, required=True),
+    option("--queries query_file", "TSV (id, text), JSON lines or TREC topics.", options.FILE, required=True),
     option("--out", OUT_HELP, options.OUT),
     options.DEPTH,
     TAG,
@@ -40,7 +40,7 @@ SHARED = options.together(
     option("--encoding", "Of the documents.", default="utf-8"),
     option("--explain", "Print what each term adds to a score, and end.", nargs=2, metavar="QUERY DOCUMENT"),
     option("--tune-threshold tuning_judgments", "Find the best θ on these; write decisions by it.", options.FILE),
-    option("--tune-queries tuning_queries", "Those: id TAB text.", options.FILE),
+    option("--tune-queries tuning_queries", "Those, read likewise.", options.FILE),
     options.JUDGING,
     options.LEVEL_OPTION,
     options.COSTS,

@@ -88,7 +88,7 @@ class EvaluationSettings(Inputs):
     }))  # fmt: skip
     relevance_level: Whole = setting("Lowest grade that is relevant", default=1, ge=1, le=GREATEST)
     results: Opening = setting("The board is public", default=Opening.ALWAYS, shown=OPENING)
-    own_results: bool = setting("Show a team its own means before that", default=True)
+    own_results: bool = setting("Show a team its own means in any case", default=True)
     details: Opening = setting(
         "Results by query, which reveal judgments, are public", default=Opening.CLOSED, shown=OPENING
     )

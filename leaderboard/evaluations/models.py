@@ -17,7 +17,7 @@ class Evaluation(Base):
     """One period (a year, or a round of it) and condition (a language, a task) of a campaign.
 
     `results` says when the board opens to the public; `details` when whatever shows single queries or documents does,
-    because that reveals the judgments; `own_results` whether a team sees its own means before that; `texts` when what
+    because that reveals the judgments; `own_results` whether a team sees its own means in any case; `texts` when what
     the queries ask for is public, and `hidden_queries` when hidden ones are shown as all others. A `draft` is absent
     for everybody but organisers. `time_zone` is the one in which the organisers think of its dates. For `grace_seconds`
     after `closes_at` uploads that began before it may still end. `official_source` names the source of judgments that
