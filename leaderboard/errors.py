@@ -81,7 +81,7 @@ class Unconfirmed(InvalidFields):
     def __init__(self, effects: Sequence[str]) -> None:
         super().__init__({"confirm": effects})
         self.effects = tuple(effects)
-        meant = "If it is meant so, send it again with confirm=yes among the fields, or --confirm on the command line."
+        meant = 'If it is meant so, confirm it: confirm=yes in a form, "confirm": true in JSON, --confirm in a command.'
         self.args = (f"Nothing is done yet: {' '.join(effects)} {meant}",)
 
 

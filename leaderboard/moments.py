@@ -33,11 +33,6 @@ def zone_names() -> tuple[str, ...]:
     return (UTC, AOE, *sorted(available_timezones() - {UTC, "localtime", "Factory"}))
 
 
-def zone_problem(zone: str) -> str | None:
-    """What is wrong with the name of a time zone; None where it is one."""
-    return None if zone in zone_names() else "give UTC, AoE (anywhere on Earth) or a zone such as Europe/Berlin"
-
-
 def from_local(local: dt.datetime, zone: str) -> dt.datetime:
     """The moment, in UTC, at which clocks of the zone show `local`.
 

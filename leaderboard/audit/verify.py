@@ -59,9 +59,6 @@ TRIGGERS = {  # what stands between a statement and our tables: its name, and wh
 }
 
 
-Differing = Iterable[tuple[str, str, str]]  # what, stored, expected
-
-
 @frozen
 class Difference:
     """One thing that is not as this program left it.
@@ -116,8 +113,10 @@ class Report:
         words = (where, what, str(stored), str(expected), last, into)
         self.differences.append(Difference(*(each.encode(errors="backslashreplace").decode() for each in words)))
 
-    def add_all(self, where: str, differing: Differing, last: str = "", into: str = DATABASE) -> None:
-        """Adds what differs of one thing."""
+    def add_all(
+        self, where: str, differing: Iterable[tuple[str, str, str]], last: str = "", into: str = DATABASE
+    ) -> None:
+        """Adds what differs of one thing: what, what is stored, what is expected."""
         for what, stored, expected in differing:
             self.add(where, what, stored, expected, last, into)
 

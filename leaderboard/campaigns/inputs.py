@@ -15,6 +15,7 @@ from leaderboard.declared.inputs import (
     Name,
     Ratio,
     Shown,
+    Slug,
     changes_of,
     setting,
     text_of,
@@ -174,7 +175,7 @@ class NewCampaign(CampaignSettings):
     """A campaign to make, as a draft unless told."""
 
     visibility: Visibility = setting("Who may know of it", default=Visibility.DRAFT, shown=Shown(words=SEEN_BY))
-    slug: str = setting(
+    slug: Slug = setting(
         "Address", "The last part of its address, like harbour-track. It can't be changed later. Left empty, it is "
         "made from the title.", default="",
     )  # fmt: skip

@@ -53,8 +53,13 @@ def checked_beta(
             return beta
         together = ["give cost, value and prior (C, V and P) together, or none of them"]
         raise InvalidFields({name: together for name, number in parts.items() if number is None})
-    if cost < 0 or value <= 0 or not 0 < prior < 1:
-        raise InvalidFields({"prior": ["C must not be negative, V must be above 0, and P between 0 and 1"]})
+    wrong = {
+        "cost": cost < 0 and "C must not be negative",
+        "value": value <= 0 and "V must be above 0",
+        "prior": not 0 < prior < 1 and "P must be between 0 and 1",
+    }
+    if any(wrong.values()):
+        raise InvalidFields({name: [words] for name, words in wrong.items() if words})
     derived = beta_of(cost, value, prior)
     if not math.isfinite(derived):
         raise InvalidFields({"beta": ["cost, value and prior give a β beyond what a number can hold"]})

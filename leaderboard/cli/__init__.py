@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import click
 
 from leaderboard import __version__
-from leaderboard.errors import InvalidFields, LeaderboardError, NoDatabase, NoStore
+from leaderboard.errors import LeaderboardError, NoDatabase, NoStore
 
 OK, FAILED, INTERRUPTED = 0, 2, 130
 
@@ -116,12 +116,10 @@ def _message(error: click.ClickException | LeaderboardError, arguments: Sequence
             return f"{path}: {error.format_message()}\nSee {path} --help"
         case click.ClickException():
             return error.format_message()
-        case InvalidFields():
-            return _fields_problem(error, arguments)
         case NoDatabase() | NoStore():
             return f"{error.message} ({error.reason})"
         case _:
-            return error.message
+            return _fields_problem(error, arguments) if error.fields else error.message
 
 
 def _fail(message: str) -> int:
@@ -129,13 +127,17 @@ def _fail(message: str) -> int:
     return FAILED
 
 
-def _fields_problem(error: InvalidFields, arguments: Sequence[str]) -> str:
+def _fields_problem(error: LeaderboardError, arguments: Sequence[str]) -> str:
     """A line for each problem, under the option that gives the field: `--closes: give a moment after the opening`."""
     command: click.Command | None = leaderboard
     context, words = click.Context(leaderboard), iter(arguments)
     while isinstance(command, click.Group):
         command = command.get_command(context, next(words, ""))
-    labels = {parameter.name: label_of(parameter) for parameter in (command.params if command is not None else ())}
+    labels = {
+        name: label_of(parameter)
+        for parameter in (command.params if command else ())
+        for name in (parameter.name, *parameter.human_readable_name.lower().split("/"))
+    }
     lines = [f"{labels.get(name, name)}: {text}" for name, messages in error.fields.items() for text in messages]
     return "\n".join(lines)
 

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from leaderboard.cli import options
-from leaderboard.cli.options import FILE, Place, counting_bar, option, refuse_if
+from leaderboard.cli.options import FILE, counting_bar, option, refuse_if
 
 EXIT = {True: 0, False: 1, None: 3}  # what is said of the file -> exit status
 NOT_NOW = 4  # of one that is sound, at a moment at which no run is taken
@@ -25,7 +25,7 @@ def check(
     context: click.Context,
     /,
     run: Path,
-    evaluation: Place | None,
+    evaluation: str | None,
     threshold: float | None,
     server: str | None,
     token_file: Path | None,

@@ -107,7 +107,8 @@ def _parameters(endpoint: Endpoint, command: Command) -> Iterator[click.Paramete
         elif form.get(name) is bytes:
             yield click.Argument([name], metavar=bare, type=FILE, required=required)
         else:
-            yield click.Argument([f"at_{position}"], metavar=bare, type=options.parts(bare), required=required)
+            kind = options.whole(1) if f"<int:{name}>" in endpoint.address else options.parts(bare)
+            yield click.Argument([f"at_{position}"], metavar=bare, type=kind, required=required)
     yield from (
         option_of(name, field, command.sends.get(name, field.default))
         for name, field in fields.items()
@@ -129,7 +130,7 @@ def _parameters(endpoint: Endpoint, command: Command) -> Iterator[click.Paramete
 
 
 def option_of(name: str, field: FieldInfo, default: Any) -> click.Option:
-    """The option of a field of a body: its text is read by the body's own model."""
+    """The option of a field of a body: its text is read by the body's own model, which tells all errors at once."""
     kinds, shown = inputs.kinds_of(field.annotation), inputs.shown_of(field)
     words = shown.option or f"--{name.replace('_', '-')}"
     default = default.value if isinstance(default, Enum) else default
@@ -137,18 +138,16 @@ def option_of(name: str, field: FieldInfo, default: Any) -> click.Option:
     text = f"{label.removesuffix('.')}."
     if isinstance(default, int | str) and default not in (True, False, ""):
         text += f" (default: {default})"
-    more: dict[str, Any] = {"required": field.is_required(), "help": text}
+    more: dict[str, Any] = {"help": f"{text} (required)" if field.is_required() else text}
     if bool in kinds:
         either = shown.option or f"{words}/--no-{words.removeprefix('--')}"
         return click.Option([either, name], is_flag=True, default=None, **more)
-    # The model reads it.
-    kind: Any = options.Reads("whole number" if int in kinds else "number" if float in kinds else "text", str)
-    if choices := inputs.choices_of(kinds):
-        kind = click.Choice([inputs.as_text(choice) for choice in choices])
-    elif datetime in kinds:
-        kind = options.MOMENT
-    elif shown.is_file:
+    named = {int: "whole number", float: "number", datetime: "date"}
+    kind = options.Reads(next((named[own] for own in kinds if own in named), "text"), str)
+    if shown.is_file:
         kind = options.TEXT_OF_FILE
+    if choices := inputs.choices_of(kinds):
+        more["metavar"] = f"[{'|'.join(map(inputs.as_text, choices))}]"
     kind = options.or_none(kind) if types.NoneType in kinds else kind
     return click.Option([words, name], type=kind, multiple=name in ("links", "choices", "unite"), **more)
 
@@ -173,8 +172,10 @@ def _run(endpoint: Endpoint, command: Command) -> int:
     arguments: dict[str, str] = {}
     for position, usage in enumerate(command.arguments):
         if text := own.pop(f"at_{position}", None):
-            arguments |= zip(usage.strip("[]").lower().split("/"), text.split("/"), strict=True)
-    for name in own.keys() & command.instead.keys():
+            arguments |= zip(usage.strip("[]").lower().split("/"), str(text).split("/"), strict=True)
+    instead = own.keys() & command.instead.keys()
+    refuse_if(len(instead) > 1, f"give one of {', '.join(f'--{name}' for name in sorted(instead))}")
+    for name in instead:
         other, everything = command.instead[name], {**arguments, **own}
         _print(other.done, client.post(_address(other.address, everything)), everything)
         return 0

@@ -16,7 +16,6 @@ import sys
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from datetime import UTC, datetime
 from enum import EnumType
 from functools import reduce
 from io import FileIO
@@ -99,20 +98,6 @@ class Reads(click.ParamType[Any]):
             return self._read(value) if isinstance(value, str) else value
         except ValueError as error:
             self.fail(str(error), param, ctx)
-
-
-def _moment(text: str) -> datetime:
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        raise ValueError(f"expected a date like 2026-09-30 or 2026-09-30T18:00 (UTC), found {text!r}") from None
-    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment
-
-
-MOMENT = Reads("date", _moment)
-
-
-Place = str  # how commands name an evaluation: CAMPAIGN/EVALUATION
 
 
 def parts(name: str) -> Reads:

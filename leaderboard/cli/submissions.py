@@ -17,7 +17,7 @@ from leaderboard import access, errors, names
 from leaderboard.cli import options
 from leaderboard.cli.database import reading, writing
 from leaderboard.cli.operations import client_of, settings_of
-from leaderboard.cli.options import Place, aligned, counting_bar, flag, named, option, refuse_if, server_on_line
+from leaderboard.cli.options import aligned, counting_bar, flag, named, option, refuse_if, server_on_line
 from leaderboard.client import UNFINISHED, Client
 from leaderboard.declared.commands import moment
 from leaderboard.evaluations.reads.evaluations import find_evaluation
@@ -45,7 +45,7 @@ SUBMITTED, NOT_SCORED, NOT_TAKEN = 0, 1, 2  # exit status
 @options.AT_SERVER
 @options.WAIT
 def submit(
-    evaluation: Place,
+    evaluation: str,
     runs: tuple[Path, ...],
     user: str | None,
     server: str | None,
@@ -83,7 +83,7 @@ def submit(
     return _send(client_of("submit", server, token_file, user), evaluation, runs, wait, {**fields, "key": key})
 
 
-def campaign_of_baseline(evaluation: Place, team: str, name: str) -> dict[str, Any]:
+def campaign_of_baseline(evaluation: str, team: str, name: str) -> dict[str, Any]:
     """What campaign and evaluation state for a baseline, by the names of its options; `stand`: whether somebody chooses
     the run that stands for its system, and `collection`: how many documents that has, None where nobody says.
 
@@ -104,7 +104,7 @@ def campaign_of_baseline(evaluation: Place, team: str, name: str) -> dict[str, A
 
 
 def send_baseline(
-    evaluation: Place, file: Path, team: str, name: str, description: str, *, wait: float, **fields: Any
+    evaluation: str, file: Path, team: str, name: str, description: str, *, wait: float, **fields: Any
 ) -> int:
     """Submits a run as the team's baseline of this name, as `submit` does; it is made where there is none.
 
@@ -129,7 +129,7 @@ def find_baseline(session: Session, team: Team, name: str) -> System | None:
     return system
 
 
-def _send(client: Client, evaluation: Place, files: Sequence[Path], wait: float, fields: Mapping[str, Any]) -> int:
+def _send(client: Client, evaluation: str, files: Sequence[Path], wait: float, fields: Mapping[str, Any]) -> int:
     """Sends the runs one after the other, waits for all of them and prints their means or what is wrong with them.
 
     fields  those of `Client.submit`

@@ -156,7 +156,8 @@ def list_users() -> None:
     """
     with reading() as session:
         rows = [
-            (row.name, _email(row), "admin" if row.is_admin else "makes campaigns" if row.may_found else "",
+            (row.name, row.email or (row.unconfirmed_email and f"{row.unconfirmed_email} (unconfirmed)") or "–",
+             "admin" if row.is_admin else "makes campaigns" if row.may_found else "",
              "" if row.is_active else "closed", _day(row.created_at))
             for row in session.scalars(sa.select(User).order_by(User.name))
         ]  # fmt: skip
@@ -176,10 +177,6 @@ def token(name: str, purpose: str, scopes: tuple[str, ...], days: int | None) ->
     with _changing(name) as (session, account):
         made = people.make_token(session, CONSOLE, account, purpose, map(Scope, scopes), days=days, now=present())
     click.echo(made)
-
-
-def _email(row: User) -> str:
-    return row.email or (f"{row.unconfirmed_email} (unconfirmed)" if row.unconfirmed_email else "–")
 
 
 def _day(moment: datetime | None) -> str:

@@ -27,9 +27,9 @@ from pydantic import (
     model_validator as _model_validator,
 )
 from pydantic.fields import FieldInfo
-from pydantic_core import PydanticUndefined
+from pydantic_core import ErrorDetails, PydanticUndefined
 
-from leaderboard import numbers, texts
+from leaderboard import names, numbers, texts
 from leaderboard.errors import BadInput, InvalidFields
 from leaderboard.frozen import frozen
 
@@ -189,32 +189,39 @@ def problems_of(error: ValidationError, model: type[BaseModel]) -> dict[str, lis
     problems: dict[str, list[str]] = {}
     for each in error.errors(include_url=False):
         name, *within = each["loc"] or ("",)
-        context = each.get("ctx", {})
-        cause = context.get("error")
+        cause = each.get("ctx", {}).get("error")
         if isinstance(cause, ValueError) and isinstance(cause.args[0], InvalidFields):  # it is about several fields
             problems |= cause.args[0].fields
             continue
+        words = words_of(each)
         if each["type"] == "extra_forbidden":
             words = f"is not known here; known are: {', '.join(sorted(model.model_fields)) or 'none'}"
-        elif each["type"] == "value_error":
-            words = str(cause)
-        elif "expected" in context:
-            words = f"choose one of: {context['expected'].replace(' or ', ', ').replace(chr(39), '')}"
-        else:
-            words = WORDS.get(each["type"], each["msg"]).format_map(context)
         number = next((f"{part + 1}: " for part in within if isinstance(part, int)), "")  # of a list
         problems.setdefault(str(name), []).extend(f"{number}{line}" for line in words.splitlines())
     return {name: list(dict.fromkeys(words)) for name, words in problems.items()}
 
 
+def words_of(problem: ErrorDetails) -> str:
+    """What pydantic finds wrong, in words."""
+    context = problem.get("ctx", {})
+    if "expected" in context:
+        return f"choose one of: {context['expected'].replace(' or ', ', ').replace(chr(39), '')}"
+    return WORDS.get(problem["type"], problem["msg"]).format_map(context)
+
+
 WORDS = {
     "missing": "is missing",
-    **dict.fromkeys(("int_type", "int_parsing", "int_from_float", "int_parsing_size"), "give a whole number"),
+    "extra_forbidden": "there is no such setting",
+    "value_error": "{error}",
+    "string_pattern_mismatch": "expected the form {pattern}",
+    **dict.fromkeys(
+        ("int_type", "int_parsing", "int_from_float", "int_parsing_size"), "give a whole number of at most 18 digits"
+    ),
     **dict.fromkeys(("float_type", "float_parsing", "finite_number"), "give a number such as 0.5"),
     **dict.fromkeys(("bool_type", "bool_parsing"), "say true or false"),
     **dict.fromkeys(("string_type", "string_unicode"), "give a text"),
     **dict.fromkeys(("list_type", "tuple_type"), "give a list"),
-    **dict.fromkeys(("datetime_type", "datetime_parsing"), "give a date such as 2026-09-30T18:00Z"),
+    **dict.fromkeys(("datetime_type", "datetime_parsing"), "give a day, or a day and a time like 2026-09-30T18:00"),
     "greater_than_equal": "give a number of at least {ge:,}",
     "greater_than": "give a number above {gt:,}",
     "less_than_equal": "give a number of at most {le:,}",
@@ -270,13 +277,21 @@ def needed(text: str) -> str:
     return text
 
 
-WHOLE = read_by(numbers.read_whole, "give a whole number of at most 18 digits")
+def _address(text: str) -> str:
+    try:
+        return text and names.checked_slug(text.strip())
+    except InvalidFields as wrong:
+        raise ValueError(wrong) from None
+
+
+Slug = Annotated[str, AfterValidator(_address)]  # a part of an address; empty, it is made
+WHOLE = read_by(numbers.read_whole, WORDS["int_type"])
 RATIO = read_by(numbers.read_ratio, "{!r} is no finite number; give one such as 0.5 or 1/600")
-MOMENT = read_by(datetime.fromisoformat, "give a day and a time, like 2026-09-30T18:00", json_too=True)
+MOMENT = read_by(datetime.fromisoformat, WORDS["datetime_type"], json_too=True)
 Line = Annotated[str, line_of(LONGEST_LINE)]  # a text of one line
 Name = Annotated[Line, AfterValidator(needed)]  # one that must not be empty
 Whole = Annotated[int, WHOLE]
-Number = Annotated[float, read_by(numbers.read_number, "give a number such as 0.5")]
+Number = Annotated[float, read_by(numbers.read_number, WORDS["float_type"])]
 Ratio = Annotated[float, RATIO]  # also as one number divided by another
 IN_ZONE = (
     "With an offset, such as 2027-05-01T12:00:00Z or …+02:00; without one it is what clocks show in the evaluation's "

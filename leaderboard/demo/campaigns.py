@@ -198,11 +198,6 @@ def damage(run: bytes) -> bytes:
     return gzip.compress("".join(f"{line}\n" for line in lines).encode(), mtime=0)
 
 
-OPENED_DAYS_AGO = 30  # the newest year, when it is loaded
-CLOSES_IN_DAYS = 60
-FIRST_RUN_DAYS, LAST_RUN_DAYS = 3, 26  # after the opening
-
-
 @frozen
 class SampleRun:
     """A run for a visitor to submit, as plain text, and the slug of the evaluation that it is for."""
@@ -295,7 +290,7 @@ class _Round:
         opens_at, closes_at = (datetime(self.calendar, month, 1, tzinfo=UTC) for month in (9, 10))
         note, details = "", "closed"
         if self.is_newest:
-            opens_at, closes_at = (midnight + timedelta(days=days) for days in (-OPENED_DAYS_AGO, CLOSES_IN_DAYS))
+            opens_at, closes_at = (midnight + timedelta(days=days) for days in (-30, 60))
             note, details = condition["details_note"], condition["details"]
         (folder / self.slug).mkdir()
         write_lines(folder / self.slug / "queries.jsonl", map(asdict, self._pool.queries))
@@ -343,15 +338,15 @@ class _Round:
         (folder / file).write_bytes(self.draw(slug, system, quality, episode))
         threshold = self._threshold(quality, episode)
         stated = round(float(SCALES[system["scale"]](np.array(threshold), threshold)), DIGITS)
-        # When it was received: a time that looks random and is the same whenever the label is.
-        minutes = (LAST_RUN_DAYS - FIRST_RUN_DAYS) * 24 * 60
+        # When it was received, 3 to 26 days after the opening: it looks random and is the same whenever the label is.
+        minutes = 23 * 24 * 60
         chance = zlib.crc32(f"{label} {self.condition['slug']}".encode())
         return {
             "file": file,
             "team": system["team"],
             "system": slug,
             "label": label,
-            "received": opens_at + timedelta(days=FIRST_RUN_DAYS, minutes=chance % minutes),
+            "received": opens_at + timedelta(days=3, minutes=chance % minutes),
             "threshold": None if is_decided else stated,
             "notes": episode.get("note", ""),
         }

@@ -15,6 +15,7 @@ from leaderboard.declared.inputs import (
     Moment,
     Name,
     Shown,
+    Slug,
     Whole,
     changes_of,
     line_of,
@@ -120,8 +121,8 @@ class EvaluationSettings(Inputs):
     @field_validator("time_zone")
     @classmethod
     def _is_a_zone(cls, zone: str) -> str:
-        if problem := time_zones.zone_problem(zone):
-            raise ValueError(problem)
+        if zone not in time_zones.zone_names():
+            raise ValueError("give UTC, AoE (anywhere on Earth) or a zone such as Europe/Berlin")
         return zone
 
     @field_validator("opens_at", "closes_at", "anonymous_until")
@@ -157,7 +158,7 @@ class EvaluationChanges(EvaluationSettings):
 class NewEvaluation(EvaluationSettings):
     """An evaluation to make, as a draft unless told."""
 
-    slug: str = setting("Address", "The last part of its address, like 2026-text. It can't be changed later. Left "
+    slug: Slug = setting("Address", "The last part of its address, like 2026-text. It can't be changed later. Left "
         "empty, it is made from period and condition.", default="")  # fmt: skip
     draft: bool = setting(DRAFT, default=True, shown=Shown("--draft/--public"))
 
@@ -166,7 +167,7 @@ class NewEvaluation(EvaluationSettings):
 class EvaluationClone(EvaluationSettings):
     """What is to be another than a year later in the clone."""
 
-    slug: str = setting("Address", "The last part of its address.", default="")
+    slug: Slug = setting("Address", "The last part of its address.", default="")
     with_queries: bool = setting(
         "Copy the queries too: texts, tags, which are hidden and which are excluded",
         default=False, shown=Shown("--with-queries"),

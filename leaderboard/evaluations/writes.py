@@ -260,9 +260,9 @@ def agreements_of(session: Session, evaluation: Evaluation, versions: Mapping[st
     standing = reads.standing_agreements(session, evaluation.id) if versions else {}
     asked = {key: str(agreement.version) for key, agreement in standing.items()}
     said = ", ".join(f"version {version} of {key}" for key, version in asked.items())
-    words = f"asked now is {said or 'none'}: read it, and give its version to accept it; {WHERE_READ}"
+    words = f"asked now is {said}: read it, and give its version to accept it; {WHERE_READ}"
     if wrong := [key for key, version in versions.items() if asked.get(key) != version.strip()]:
-        raise InvalidFields({agreement_name(key): [words] for key in wrong})
+        raise InvalidFields({agreement_name(key): [words if said else "no agreement is asked"] for key in wrong})
     return [standing[key].id for key in versions]
 
 

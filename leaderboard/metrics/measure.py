@@ -74,14 +74,13 @@ class Parameter:
             of_grades = all(isinstance(each, tuple) and 0 <= each[0] <= GRADE_LIMIT for each in value)
             return tuple(sorted(value)) if of_grades else None
         for number in value if self.kind == "points" else (value,):
-            if not isinstance(number, (int, float)) or not self._is_in_bounds(number):
+            if not isinstance(number, (int, float)) or number > self.high:
+                return None
+            if number < self.low or (self.above and number == self.low):
                 return None
         if self.kind == "points":
             return tuple(sorted(map(float, value)))
         return float(value) if self.kind == "float" else int(value) if value == int(value) else None
-
-    def _is_in_bounds(self, value: float) -> bool:
-        return (self.low < value if self.above else self.low <= value) and value <= self.high
 
     @property
     def written(self) -> str:

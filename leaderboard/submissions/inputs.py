@@ -68,8 +68,9 @@ class RunSettings(RunWords):
         "Let this contrastive run stand for its system on the board", default=False, shown=Shown("--stand")
     )
     threshold: Number | None = setting(
-        "Threshold θ", "Documents with a score of at least θ count as returned, in AQWV and the set measures. Left "
-        "empty, what the file decides counts, or every document that it lists.", default=None, shown=Shown(short=True),
+        "Threshold θ", "Documents with a score of at least θ count as returned, in AQWV and the set measures; a file "
+        "with decisions needs none. Left empty, every document that the file lists counts.",
+        default=None, shown=Shown(short=True),
     )  # fmt: skip
     version: Annotated[str, line_of(LONGEST_LABEL)] = setting(
         "Version of the system", "Left empty, it is the evaluation's period. Equal versions link the years.", default=""

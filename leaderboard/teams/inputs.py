@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator
 
-from leaderboard.declared.inputs import ADDRESS, Confirm, Inputs, Shown, Whole, changes_of, setting, text_of
+from leaderboard.declared.inputs import ADDRESS, Confirm, Inputs, Shown, Slug, Whole, changes_of, setting, text_of
 from leaderboard.submissions.rules import SystemKind
 from leaderboard.teams.rules import Role
 from leaderboard.texts import web_address_problem
@@ -81,7 +81,7 @@ class TeamName(Inputs):
     """A team's name. slug: its part of an address, made from the name unless it is given."""
 
     name: str = setting("Name of the team", "Boards of all years show it. Only organisers change it later.")
-    slug: str = setting("Part of its address", "Left empty, it is made from the name.", default="", shown=ADDRESS)
+    slug: Slug = setting("Part of its address", "Left empty, it is made from the name.", default="", shown=ADDRESS)
 
 
 class NewTeam(TeamName):

@@ -24,7 +24,7 @@ import tomli_w
 
 from leaderboard.campaigns.inputs import CampaignSettings
 from leaderboard.campaigns.rules import Visibility
-from leaderboard.declared.inputs import Inputs, Line, kinds_of, text_of
+from leaderboard.declared.inputs import Inputs, Line, kinds_of, text_of, words_of
 from leaderboard.errors import BadInput, FileRejected, Problem
 from leaderboard.evaluations.inputs import EvaluationSettings, FileRuleChanges, FormFieldSettings
 from leaderboard.evaluations.rules import ASSESSORS
@@ -134,8 +134,6 @@ PLACEHOLDER = re.compile(r"\{([a-z]+)\}")
 WILDCARD = re.compile(r"(?:\\\{([a-z]+)\\\}|\\\*)((?:(?!\\[{*])[^/])*)(?=(/|\Z))?")
 CAPTURED = ("team", "system", "tag", "label", "version")  # what a pattern may take from a path
 ENDINGS = (".gz", ".txt", ".run", ".res", ".tsv", ".csv", ".jsonl", ".tgz", ".trec", ".zip", ".tar", ".judged")
-TREC_ARCHIVE = "input."  # what TREC's archive puts before a run's tag
-MESSAGES = {"extra_forbidden": "there is no such setting", "missing": "is missing"}
 LABELS = ("slug", "file", "files", "name", "query", "key")  # by which a person finds a table of a list
 
 
@@ -429,8 +427,7 @@ def read_manifest(content: bytes | Path, name: str = NAME) -> Manifest:
 
 def _problems(error: pydantic.ValidationError, value: Any) -> Iterator[str]:
     for wrong in error.errors(include_url=False):
-        message = MESSAGES.get(wrong["type"], wrong["msg"].removeprefix("Value error, "))
-        yield ": ".join(filter(None, (_place(wrong["loc"], value), message)))
+        yield ": ".join(filter(None, (_place(wrong["loc"], value), words_of(wrong))))
 
 
 def _place(path: tuple[int | str, ...], value: Any) -> str:
@@ -463,7 +460,7 @@ def label_of_file(path: str) -> str:
     name = PurePosixPath(path).name
     while name.lower().endswith(ENDINGS) and "." in name[1:]:
         name = name.rpartition(".")[0]
-    return name.removeprefix(TREC_ARCHIVE)[:LONGEST_LABEL]
+    return name.removeprefix("input.")[:LONGEST_LABEL]
 
 
 def match(pattern: str, path: str) -> dict[str, str] | None:

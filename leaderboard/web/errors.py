@@ -22,7 +22,10 @@ WORDS = {
     401: ("This needs a token", "Make one on your account's page and send it as `Authorization: Bearer …`."),
     403: ("You may not do this", "Log in with an account that may, or ask the organisers."),
     404: ("There is nothing here", "The address may be mistyped, or what is there is not open to you."),
-    405: ("This page can't be used like that", "Open it from the site's own pages."),
+    405: (
+        "This address is not asked like that",
+        "Open it from the site's pages; Allow names the methods for programs.",
+    ),
     408: ("This took too long", "It arrived too slowly. Send it again over a faster connection."),
     409: ("This no longer fits", "Something changed in the meantime. Look again, then repeat it if it is still right."),
     411: ("This has no size", "Say how many bytes you send, in the header Content-Length."),

@@ -22,7 +22,6 @@ from leaderboard.submissions.rules import State
 from leaderboard.worker.models import Score, Scoring, ScoringSet
 from leaderboard.worker.run_scorer import RunScorer
 
-EITHER = f"the database or {STORE}"
 ENDS = attrgetter("low", "high", "lost_low", "lost_high")  # of intervals
 
 
@@ -77,7 +76,7 @@ def _compare(
     computed = figures_in_words(figure.line for figure in scored.measures)
     differs_now = differing(figures_in_words(lines), computed)
     wrong = ((f"{what}, scored again", stored, expected) for what, stored, expected in differs_now)
-    report.add_all(where, wrong, into=EITHER)
+    report.add_all(where, wrong, into=f"the database or {STORE}")
     for figure in scored.measures:
         before, after = ends.get((figure.measure, figure.subset)), ENDS(figure)
         of_board = metrics.parse(figure.measure).has_interval  # worked out with the board

@@ -68,7 +68,7 @@ def _account(actor: Actor) -> tuple[type[User], int]:
         ({"measures": ["AQWV"], "primary_measure": "AQWV"}, {"beta"}),
         ({"measures": ["nDCG@10x"]}, {"measures"}),
         ({"measures": [], "primary_measure": ""}, {"measures"}),
-        ({"cost": -0.1, "value": 1, "prior": 0.1}, {"prior"}),
+        ({"cost": -0.1, "value": 1, "prior": 1}, {"cost", "prior"}),
         ({"cost": 0.1, "value": math.inf, "prior": 0.1}, {"value"}),
         ({"beta": math.nan, "compat": 8}, {"beta", "compat"}),
     ],

@@ -10,7 +10,6 @@ from tests.cli.conftest import Command
 pytestmark = pytest.mark.parametrize("engine_name", ["sqlite"])  # no statement here is another one on the other
 
 Says = Callable[..., str]
-PASSWORD = "correct horse battery"
 
 
 @pytest.fixture
@@ -43,7 +42,7 @@ def test_a_private_campaign_says_whom_it_lets_in(ok: Says, refused: Says, place:
 
 
 def test_organisers_and_founders_come_and_go(ok: Says, place: str) -> None:
-    ok("user", "add", "ada", "--password-stdin", text=PASSWORD)
+    ok("user", "add", "ada", "--password-stdin", text="correct horse battery")
     ok("campaign", "organiser", "add", "harbour", "ada")
     assert ok("campaign", "organiser", "remove", "harbour", "ada") == "ada no longer organises harbour\n"
     assert ok("user", "founder", "ada") == "ada may make campaigns\n"
@@ -58,6 +57,20 @@ def test_an_archived_campaign_takes_no_evaluations_until_it_is_taken_out(ok: Say
     assert "is archived" in refused(*again)
     assert ok("campaign", "unarchive", "harbour") == "Harbour is out of the archive\n"
     ok(*again)
+
+
+def test_all_that_is_wrong_is_said_at_once_each_under_its_option(refused: Says, place: str) -> None:
+    wrong = ("--opens", "2026-13-01", "--time-zone", "Mars/X", "--documents", "-5", "--details", "sometimes")
+    said = refused("evaluation", "add", "harbour/Bad_one", "--title", "", *wrong).splitlines()
+    assert {line.partition(":")[0] for line in said} >= {"--title", "--period", "--opens", "CAMPAIGN/SLUG"}
+    assert "--opens: give a day, or a day and a time like 2026-09-30T18:00" in said
+    assert refused("evaluation", "change", place, "--opens", "2027-05-01").startswith("--closes: give a moment after")
+    assert "give one of --accept, --refuse" in refused("team", "requests", "alder", "--accept", "1", "--refuse", "1")
+
+
+def test_a_date_is_read_by_the_clocks_of_the_time_zone(ok: Says, place: str) -> None:
+    ok("evaluation", "change", place, "--time-zone", "Europe/Berlin", "--closes", "2026-09-30T18:00")
+    assert "2026-09-30 16:00" in ok("evaluation", "list", "harbour")
 
 
 def test_next_years_evaluation_is_cloned_and_what_was_a_mistake_is_removed(

@@ -138,10 +138,10 @@ def test_every_problem_is_told_with_its_place() -> None:
     wrong = wrong.replace(b'measures = ["AP"]', b"measures = 3").replace(b"date = 2020-09-30", b'date = "spring"')
     of_run = "evaluation 1 (2020), run 1 (./runs/one)"
     assert sorted(problems(wrong.replace(b"{tag}.gz", b"{year}.gz"))) == [
-        "campaign, measures: Input should be a valid list",
+        "campaign, measures: give a list",
         "evaluation 1 (2020), colour: there is no such setting",
-        f"{of_run}, date: give a day and a time, like 2026-09-30T18:00",
-        f"{of_run}, md5: String should match pattern '(?i)^([0-9a-f]{{32}})?$'",
+        f"{of_run}, date: give a day, or a day and a time like 2026-09-30T18:00",
+        f"{of_run}, md5: expected the form (?i)^([0-9a-f]{{32}})?$",
         f"{PATTERN}: files: there is no {{year}}; write * or one of {CAPTURED}",
     ]
 
@@ -153,7 +153,7 @@ def test_every_problem_is_told_with_its_place() -> None:
         (b"\xff", "is no TOML: 'utf-8' codec"),
         (b"a = " + b"9" * 5_000, "is no TOML: Exceeds the limit"),
         (b"", "campaign: is missing"),
-        (b"[campaign]\nslug = 3\n", "campaign, slug: Input should be a valid string"),
+        (b"[campaign]\nslug = 3\n", "campaign, slug: give a text"),
         (b'[campaign]\nslug = "a\\u0000"\n', "campaign, slug: this text holds a character that can't be kept"),
         (
             b'[campaign]\nslug = "a"\ntitle = "A"\n[[team]]\nname="A b"\n[[team]]\nname="a B"',

@@ -124,7 +124,7 @@ def test_a_run_that_is_most_likely_a_slip_is_taken_with_a_yes_only_and_nothing_o
     assert list(answer.json["fields"]) == ["confirm"]
     [warning] = answer.json["fields"]["confirm"]
     assert "neither decisions nor a threshold θ" in warning
-    assert "confirm=yes" in answer.json["detail"]
+    assert "confirm=yes in a form" in answer.json["detail"]
     assert (world.count(Submission), world.count(Arrival), used(world)) == (0, 0, 0)
     assert files_in(app) == []
     assert ada.send(f"{API}/sendings/k1").status_code == 404

@@ -143,7 +143,7 @@ def test_a_run_that_was_brought_in_says_by_whom_and_that_its_date_is_assumed(org
     ("content", "said"),
     [
         (b"no archive", "neither a folder nor an archive"),
-        (archive(**{"manifest.toml": "[campaign]\nslug = 1"}), "campaign, slug: Input should be a valid string"),
+        (archive(**{"manifest.toml": "[campaign]\nslug = 1"}), "campaign, slug: give a text"),
         (
             archive(**{"manifest.toml": MANIFEST.replace('"harbour"', '"other"')}),
             "other is another campaign: this is harbour",
