@@ -219,7 +219,7 @@ OF_TEAMS = (
     by(teams.add_member, team(), user("eve"), **TO_ADA),
     by(teams.change_role, team(), number_of("eve"), Role.OWNER, **TO_ADA),
     by(teams.remove_member, team(), number_of("eve"), **TO_ADA),
-    by(teams.invite, "@ada", team(), **TO_ADA),
+    by(teams.invite, "@ada", team(), 7, **TO_ADA),
     by(teams.revoke_invitation, team(), lambda session, _: session.scalars(sa.select(Invitation.id)).one(), **TO_ADA),
     Change(("teams.accept_invitation",), accept_invitation, **TO_ADA),
     by(teams.remove_member, "@eve", team(), number_of("eve"), **TO_ADA),
