@@ -5,6 +5,7 @@ import smtplib
 import ssl
 from collections.abc import Callable, Iterator
 from email.errors import MessageError
+from email.header import Header
 from email.headerregistry import Address
 from email.message import EmailMessage
 from email.policy import SMTP
@@ -18,6 +19,7 @@ from leaderboard.frozen import frozen
 
 SECONDS = 10.0  # that the server may take for each of its answers
 PERMANENT = 500  # replies from here on mean that another try ends the same
+SHORT = 60  # characters of a subject that is sent in one line
 
 
 @frozen
@@ -72,12 +74,20 @@ def _message(server: MailServer, letter: Letter) -> EmailMessage:
     message = EmailMessage(policy=SMTP)
     message["From"] = Address("Leaderboard", addr_spec=server.sender)
     message["To"] = Address(addr_spec=letter.to)
-    message["Subject"] = " ".join(letter.subject.split())  # a line's end would begin another field of the head
+    # As it is sent: some Pythons decode what looks encoded in an assigned subject, and write the line ends in it.
+    message.set_raw("Subject", _encoded(letter.subject))
     message["Date"] = format_datetime(localtime())
     message["Message-ID"] = f"<{letter.id}@{server.sender.rpartition('@')[2]}>"
     message["Auto-Submitted"] = "auto-generated"  # no answering machine replies to it
     message.set_content(letter.text)
     return message
+
+
+def _encoded(subject: str) -> str:
+    """The subject in one line, encoded unless it is short and every program reads it as it stands."""
+    line = " ".join(subject.split())
+    is_plain = line.isascii() and "=?" not in line and len(line) <= SHORT
+    return line if is_plain else Header(line, "utf-8", header_name="Subject").encode()
 
 
 @contextlib.contextmanager

@@ -1,14 +1,17 @@
 """Mails handed to a real mail server."""
 
+import email
 import smtplib
 import socket
+from email.policy import default
 from pathlib import Path
 
 import pytest
+from hypothesis import given, strategies as st
 
 from leaderboard.config import MailServer
 from leaderboard.errors import BadInput, Unavailable
-from leaderboard.mail.smtp import Letter, connected
+from leaderboard.mail.smtp import Letter, _message, connected
 from tests.support.mail import SENDER, certificate_for, mail_server, text_of
 
 
@@ -39,8 +42,52 @@ def test_a_subject_never_makes_another_line_of_the_head(end: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "subject",
+    [
+        "Run =?utf-8?q?y=0AReply-To:_evil=40example.org?= was scored",
+        "=?utf-8?q?y=0D=0A=0D=0AAnother_text?= asks to join",
+        "=?utf-8?b?eQpSZXBseS1UbzogZXZpbEBleGFtcGxlLm9yZw==?=",
+        "Über =?utf-8?q?y=0AReply-To:_evil=40example.org?=",
+        "=?utf-8?q?y=0AReply-To:_evil?= =?utf-8?q?=40example.org?= " + "and so on " * 40,
+        "=?utf-8?q?" + "=0AReply-To:_evil" * 20 + "?=",
+        "A long title of words " * 20 + "was scored",
+        "A" * 1200,
+        "検索の評価 " * 60 + "was scored",
+        "é" * 400 + " é é 🔎",
+    ],
+)
+def test_a_subject_arrives_as_it_was_meant_whatever_it_looks_like(subject: str) -> None:
+    with mail_server() as box, connected(box.server) as send:
+        send(letter(subject=subject))
+        send(letter())
+        message, plain = box.messages
+    assert message.keys() == plain.keys()
+    assert message["Subject"] == " ".join(subject.split())
+    assert text_of(message) == text_of(plain)
+
+
+TEXTS = st.text(st.characters(exclude_categories=["Cc", "Cs"]), max_size=200)
+PIECES = st.lists(st.sampled_from(["=?utf-8?q?", "=0A", "?=", " ", "é", "a" * 70, "_"])).map("".join)
+
+
+@given(TEXTS | PIECES)
+def test_any_subject_is_read_back(subject: str) -> None:
+    sent = letter(subject=subject)
+    message = email.message_from_bytes(_message(_server(25), sent).as_bytes(), policy=default)
+    assert message.keys() == _message(_server(25), letter()).keys()
+    assert message["Subject"] == " ".join(subject.split())
+
+
+@pytest.mark.parametrize(
     "to",
-    ["ada@example.org\r\nBcc: eve@example.org", "ada@example.org, eve@example.org", "<ada@example.org>", "", "ada"],
+    [
+        "ada@example.org\r\nBcc: eve@example.org",
+        "ada@example.org, eve@example.org",
+        "<ada@example.org>",
+        "",
+        "ada",
+        "=?utf-8?q?a=0ABcc:_eve=40example.org?=@example.org",
+    ],
 )
 def test_what_is_no_single_address_is_refused_and_nothing_is_sent(to: str) -> None:
     with mail_server() as box, connected(box.server) as send:
