@@ -130,7 +130,8 @@ def _require_needs(
             .group_by(Query.id, Query.external_id)
             .limit(1)
         )
-        relevant, documents = by_query.where(Judgment.grade >= lowest), sa.func.count()
+        relevant = by_query.where(Judgment.grade >= lowest)
+        documents = sa.func.count(type_=sa.BigInteger)  # so that PostgreSQL takes a larger number beside it
         for found, words in (
             (
                 relevant.having(documents >= settings.documents),

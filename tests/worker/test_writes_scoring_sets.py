@@ -32,6 +32,15 @@ def test_a_collection_of_relevant_documents_only_is_refused(world: World) -> Non
         world.judge("q1 0 d1 1\nq1 0 d2 0\nq1 0 d3 0\n")
 
 
+@pytest.mark.parametrize("documents", [2**31, 10**15])
+def test_a_collection_may_be_as_large_as_its_setting_allows(world: World, documents: int) -> None:
+    world.change_evaluation(documents=documents)
+    assert _sets(world)[-1].settings.documents == documents
+    world.submit()
+    world.drain()
+    assert world.all(sa.select(Scoring.state)) == [State.SCORED]
+
+
 def _show(world: World, measure: str, *others: str) -> None:
     with world.organising() as (session, campaign, _):
         campaigns.change_campaign(session, CONSOLE, campaign, measures=[measure, *others], primary_measure=measure)
