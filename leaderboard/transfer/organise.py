@@ -22,7 +22,7 @@ from leaderboard import access, db, numbers
 from leaderboard.errors import BadInput, FileRejected, InvalidFields, LeaderboardError, NotFound
 from leaderboard.evaluations.reads.evaluations import organised_campaign
 from leaderboard.formats.plain_text import shown
-from leaderboard.store import Received
+from leaderboard.store import Received, file_system
 from leaderboard.transfer import importing
 from leaderboard.transfer.drafting import Draft, draft_of
 from leaderboard.transfer.exporting import exporting, packed
@@ -123,7 +123,7 @@ def bring_in(proofs: str, campaign: str, field: str) -> importing.Imported:
 
 def campaign_export(slug: str) -> Response:
     """The .tar.gz of a campaign that the reader organises, made while it is sent. Raises NotFound, or NoStore."""
-    with ExitStack() as opened:
+    with file_system(), ExitStack() as opened:
         pieces = packed(opened.enter_context(exporting(database(), actor(), slug)), store())
         first = next(pieces)
         until_sent = opened.pop_all()
@@ -155,9 +155,9 @@ def _kept(proofs: str, field: str) -> tuple[Received, Received | None]:
 
 @contextmanager
 def _tree(upload: Received) -> Iterator[Tree]:
-    """The archive's files. Raises BadInput."""
+    """The archive's files. Raises BadInput, and NoStore where there is no room to unpack them."""
     allowed = replace(limits(), expanded_bytes=min(config().text_bytes, MOST_UNPACKED))
-    with open_tree(store().run_file(upload.sha256), allowed, upload.filename) as tree:
+    with file_system(), open_tree(store().run_file(upload.sha256), allowed, upload.filename) as tree:
         yield tree
 
 

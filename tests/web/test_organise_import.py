@@ -1,7 +1,9 @@
 """Past years that organisers bring in through the browser."""
 
 import io
+import resource
 import tarfile
+import tempfile
 import zipfile
 from pathlib import Path
 
@@ -229,6 +231,26 @@ def test_members_of_a_team_are_told_once_that_runs_were_brought_in_under_its_nam
         letter = written(session, mails[0], "https://site", present())
         assert letter is not None
         assert "https://site/campaigns/harbour/2025" in letter.text
+
+
+def test_without_room_for_temporary_files_exports_and_imports_ask_to_try_again(
+    organiser: Reader, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    answers = []
+    with monkeypatch.context() as at:
+        at.setattr(tempfile, "tempdir", str(tmp_path / "gone"))
+        answers.append(organiser.client.get("/organise/harbour/export.tar.gz"))
+        answers.append(organiser.send("/organise/harbour/import/preview", archive(), "years.zip", field="archive"))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, before[1]))
+    try:
+        answers.append(organiser.client.get("/organise/harbour/export.tar.gz"))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    for answer in answers:
+        assert (answer.status_code, answer.headers["Retry-After"]) == (503, "30"), answer.text
+        assert "does not answer or is full" in answer.text
+    assert preview_of(organiser, archive())
 
 
 def test_an_organiser_downloads_what_the_command_exports(organiser: Reader, world: World, tmp_path: Path) -> None:
