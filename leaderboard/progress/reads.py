@@ -3,7 +3,7 @@ campaign's page, which show campaigns together with the progress of one."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import datetime
 
 from sqlalchemy.orm import Session
@@ -97,6 +97,12 @@ class ProgressPage:
     baselines: tuple[Line, ...]
     held_back: tuple[str, ...]
     differing: dict[str, str]
+
+    @property
+    def best_of_several(self) -> bool:
+        """Whether a point is the best of several runs or systems by its mean, and so without an interval."""
+        lines = (*self.systems, *self.teams, *self.baselines)
+        return any(point.entry.chosen_of > 1 for line in lines for point in line.points)
 
     def listed(self, text: str, page: int | None) -> tuple[tuple[Line, ...], table.Paging]:
         """The systems and baselines on one page of a long table, or those with this text in their name or their
@@ -271,6 +277,11 @@ def _team_lines(points: Sequence[PeriodPoint], by: table.Column, numbers: Mappin
         own, period = best[point.entry.system.team_slug], point.period.evaluation_id
         if period not in own or leads(point.figure.mean, own[period].figure.mean, by.direction):
             own[period] = point
+    several = Counter((point.entry.system.team_slug, point.period.evaluation_id) for point in points)
+    for team, own in best.items():
+        for period, point in own.items():
+            entry = replace(point.entry, chosen_of=max(several[team, period], point.entry.chosen_of))
+            own[period] = replace(point, entry=entry, figure=entry.figure(point.period.measures[by.name]))
     systems = (point.entry.system for point in points)
     order = sorted((numbers.get(system.id, len(numbers)), system.team_slug) for system in systems)
     teams = dict.fromkeys(slug for _, slug in order)

@@ -97,9 +97,17 @@ def means_over(page: BoardPage) -> str:
     return f"{text}."
 
 
+BEST_OF_SEVERAL = (
+    "Systems stand here with the best of their runs. The best of several is high by chance too, the more the more runs "
+    "there are: so there is no interval of such a mean, and nothing is said of which system may be the best."
+)
+
+
 def why_no_intervals(page: BoardPage) -> str:
     """Why a board has no interval; empty where it has one, and until they are worked out."""
     column, terms = page.ranked_by, page.terms
+    if any(row.entry.chosen_of > 1 for row in (*page.rows, *page.baselines)):
+        return BEST_OF_SEVERAL
     if column is None or terms is None or page.whole.has_intervals or not (page.tag or page.statistics):
         return ""
     if page.tag:
@@ -193,6 +201,8 @@ def _significance(page: BoardPage) -> str:
         return f"{counted(queries, 'query')} can't tell what others would: they may turn this order round."
     if statistics is not None and statistics.ranks and not page.tag:
         return f"At {number(statistics.confidence * 100)}\N{NO-BREAK SPACE}% confidence {_may_be_best(page)}."
+    if any(row.entry.chosen_of > 1 for row in page.ranked):
+        return ""  # said below the board
     needed = f", {statistics.needed_queries} at least" if statistics and statistics.needed_queries else ""
     return (
         f"Which {_noun(page)}s may be the best is not said here: that is worked out over all queries{needed}, by "

@@ -319,13 +319,28 @@ def test_rank_sets_tell_none_from_another_that_reads_alike(database: Database) -
     assert full == [("Alder", 1, (1, 1), True), ("Birch", 2, (2, 3), False), ("Cedar", 3, (2, 3), False)]
 
 
-def test_where_the_best_run_stands_no_set_says_which_of_those_that_read_alike_is_better(database: Database) -> None:
-    field = Field(database).campaign(run_choice=RunChoice.BEST).evaluation(tags=[()] * 50, details=Opening.NEVER)
-    field.run("Alder", {"AP": [0.4123] * 50}, intervals={"AP": (0.4, 0.5)})
-    best = field.run("Alder", {"AP": [0.4149] * 50}, intervals={"AP": (0.4, 0.5)})
-    keep_statistics(field, {best: [1, 1]})
-    assert [(row.rank_set, row.may_be_best) for row in read(field).rows] == [(None, None)]
-    assert [(row.rank_set, row.may_be_best) for row in read(field, CONSOLE).rows] == [((1, 1), True)]
+@pytest.mark.parametrize(("rule", "show"), [(RunChoice.BEST, ""), (RunChoice.LATEST, "best")])
+def test_the_best_of_several_runs_has_no_interval_and_nothing_is_said_of_ranks(
+    database: Database, rule: RunChoice, show: str
+) -> None:
+    field = Field(database).campaign(run_choice=rule).evaluation(tags=[()] * 50)
+    field.run("Alder", {"AP": [0.41] * 50}, intervals={"AP": (0.4, 0.5)})
+    best = field.run("Alder", {"AP": [0.42] * 50}, intervals={"AP": (0.4, 0.5)})
+    other = field.run("Birch", {"AP": [0.3] * 50}, intervals={"AP": (0.2, 0.4)})
+    keep_statistics(field, {best: [1, 1], other: [2, 2]})
+    rows = read(field, CONSOLE, show=show).rows
+    assert [(row.entry.chosen_of, row.ranked_by.low, row.rank_set, row.may_be_best) for row in rows] == [
+        (2, None, None, None), (1, 0.2, None, None)
+    ]  # fmt: skip
+    assert [figure.low for row in rows for figure in row.figures[:1]] == [None, 0.2]
+
+
+def test_the_only_run_of_each_system_is_no_choice(database: Database) -> None:
+    field = Field(database).campaign(run_choice=RunChoice.BEST).evaluation(tags=[()] * 50)
+    runs = [field.run(name, {"AP": [0.4] * 50}, intervals={"AP": (0.3, 0.5)}) for name in ("Alder", "Birch")]
+    keep_statistics(field, {runs[0]: [1, 2], runs[1]: [1, 2]})
+    rows = read(field, CONSOLE).rows
+    assert [(row.ranked_by.low, row.rank_set, row.may_be_best) for row in rows] == [(0.3, (1, 2), True)] * 2
 
 
 def test_rank_sets_over_fewer_than_five_queries_are_not_shown_while_details_are_closed(database: Database) -> None:

@@ -417,7 +417,9 @@ def _with_rows(asked: AskedBoard) -> BoardPage:
     statistics = None
     if computed is not None and asked.positions is None:
         statistics = ranking.statistics_of(computed, listing.places)
-        if not page.details_open:
+        if any(entry.chosen_of > 1 for entry in listing.entries):
+            statistics = ranking.silent(statistics)  # the best of several runs is high by chance too
+        elif not page.details_open:
             statistics = _rounded(asked, statistics, listing)
     names = [each.name for each in page.columns]
     wanted = {*listing.shown, *listing.baselines}
@@ -464,15 +466,16 @@ def _rounded(asked: AskedBoard, statistics: ranking.BoardStatistics, listing: Li
     of a system's runs that stands would say that it is better.
     """
     disclosure, whole, places = asked.disclosure, listing.whole, listing.places
-    nothing = replace(statistics, ranks={}, above_baselines=frozenset(), rank_resamples=None, told=None)
+    nothing = ranking.silent(statistics)
     if not whole.has_intervals or disclosure.evaluation.campaign.run_choice is RunChoice.BEST:
-        return replace(nothing, rank_resamples=0, rank_queries=0, needed_queries=None)
+        return nothing
     shared, ranks = Counter(places.values()), {}
     for entry in listing.entries:
         if entry.scoring_id in statistics.ranks:
             (low, high), rank = statistics.ranks[entry.scoring_id], places[entry.scoring_id]
             ranks[entry.scoring_id] = min(low, rank), max(high, rank + shared[rank] - 1)
-    return replace(nothing, ranks=ranks, rank_queries=max(whole.counts, default=0))
+    queries, needed = max(whole.counts, default=0), statistics.needed_queries
+    return replace(nothing, ranks=ranks, rank_resamples=None, rank_queries=queries, needed_queries=needed)
 
 
 def _positions_by_tag(session: Session, disclosure: table.Disclosure) -> dict[str, list[int]]:

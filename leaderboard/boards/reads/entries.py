@@ -316,6 +316,7 @@ class Entry(ScoredRun):
     received_assumed  whether the import that brought it in assumed when it was received
     own      whether it is of a team of the reader's
     missing  how many queries that the reader may know of it has no list for
+    chosen_of  from how many runs of its system their means chose this one; 1 where they had no say
     """
 
     run_at: datetime | None
@@ -326,6 +327,7 @@ class Entry(ScoredRun):
     own: bool
     missing: int
     figures: dict[str, Figure]
+    chosen_of: int = 1
 
     @property
     def name(self) -> str:
@@ -343,7 +345,9 @@ class Entry(ScoredRun):
         return self.run_at is None and self.received_assumed
 
     def figure(self, measure: str) -> Figure:
-        return self.figures.get(measure, NO_FIGURE)
+        """Without an interval where the mean had to be the best of several: an interval of one run covers less then."""
+        figure = self.figures.get(measure, NO_FIGURE)
+        return figure if self.chosen_of == 1 else replace(figure, low=None, high=None)
 
 
 def disclosures(session: Session, actor: Actor, evaluations: Iterable[Evaluation], now: datetime) -> list[Disclosure]:

@@ -3,7 +3,9 @@ queries can tell, as its reader may know it; how many runs are queued, and which
 arrays, for pages that compare them: what each lists and ranks, and how two order the systems that both rank."""
 
 import math
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, TypeVar
@@ -26,7 +28,7 @@ from leaderboard.statistics import Detectable, SwapRate
 from leaderboard.submissions import rules
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.reads.run_arrays import RunFigures, Runs, Wanted, load_figures, load_runs
-from leaderboard.submissions.reads.selection import IS_WANTED, has_its_place, on_boards, scored_runs
+from leaderboard.submissions.reads.selection import IS_WANTED, has_its_place, on_boards, scored_runs, select_scored_runs
 from leaderboard.worker.models import IN_QUEUE, Scoring, ScoringSet
 
 Row = TypeVar("Row")
@@ -113,7 +115,27 @@ def load_candidates(
     for shown, own in others.items():
         runs = _may_be_best(session, actor, own, by) if shown is Show.BEST else None
         entries += table.load_entries(session, own, wanted, runs=runs)
-    return entries
+    best = [each for way, own in stored.items() for each in own if way.run_choice is rules.RunChoice.BEST]
+    counts = _counts(session, [*best, *others.get(Show.BEST, ())])
+    return [replace(entry, chosen_of=counts.get(_group(entry), 1)) for entry in entries]
+
+
+Group = tuple[int, int, bool]
+
+
+def _group(entry: table.Entry) -> Group:
+    """Among which runs one stands: of an evaluation, of a system, late or not."""
+    return entry.evaluation_id, entry.system_id, entry.late
+
+
+def _counts(session: Session, shown: Sequence[table.Disclosure]) -> dict[Group, int]:
+    """How many scored runs there are to choose from."""
+    if not shown:
+        return {}
+    group = Submission.evaluation_id, Submission.system_id, Submission.late
+    runs = select_scored_runs(of_sets=ScoringSet.id.in_([each.scoring_set.id for each in shown]))
+    counted = runs.with_only_columns(*group, sa.func.count(), maintain_column_froms=True).group_by(*group)
+    return {(evaluation, system, late): count for evaluation, system, late, count in session.execute(counted)}
 
 
 def load_standing(
@@ -166,9 +188,14 @@ def choose(entries: Iterable[table.Entry], show: Show, column: table.Column) -> 
     """The runs that stand for their systems in each evaluation, or all of them; `column` says which run is best."""
     if show is Show.ALL:
         return [entry for entry in entries if not entry.off_board]
-    return rules.selected_runs(
+    entries = list(entries)
+    chosen = rules.selected_runs(
         entries, rules.RunChoice(show), lambda run: run.figure(column.name).mean, column.direction
     )
+    if show is not Show.BEST:
+        return chosen
+    counts = Counter(map(_group, entries))
+    return [replace(entry, chosen_of=max(entry.chosen_of, counts[_group(entry)])) for entry in chosen]
 
 
 def ranks(entries: Iterable[table.Entry], column: table.Column) -> dict[int, int]:
@@ -262,6 +289,12 @@ class BoardStatistics:
 
 
 STATISTICS = TypeAdapter(BoardStatistics)
+
+
+def silent(statistics: BoardStatistics) -> BoardStatistics:
+    """The same without a word on ranks, and on what the queries can tell."""
+    of_pairs: dict[str, Any] = {"rank_resamples": 0, "rank_queries": 0, "needed_queries": None}
+    return replace(statistics, ranks={}, above_baselines=frozenset(), told=None, **of_pairs)
 
 
 def statistics_of(figures: Mapping[str, Any], ranked: Collection[int]) -> BoardStatistics:
