@@ -35,6 +35,7 @@ FEWEST = 10**8  # guesses, by lists of what people choose
 # zxcvbn looks at this many characters from the start, and from the end: it takes 0.3 s at most for 20 of the worst
 # choice, 13 s for 72. The whole is no easier to guess than a part of it.
 JUDGED = 20
+REPEATED = re.compile(r"(.{3,}?)\1+", re.IGNORECASE | re.DOTALL)
 SITE = ("leaderboard", "retrieval", "evaluation", "campaign")
 
 
@@ -49,10 +50,11 @@ def password_problem(password: str, about: Sequence[str]) -> str | None:
     if name_key(password) in {name_key(text) for text in about if text}:
         return "use something else than the name or the e-mail address"
     known = {word for text in (*about, *SITE) for word in _words(normalised(text))}
-    # A word or a sign that was there already is no other guess.
+    # A word or a sign that was there already is no other guess; nor is a piece written again and again, which is seen
+    # in the whole only: what is cut from it may begin within the piece.
     judged = "".join({piece.casefold(): piece for piece in re.split(r"([\W_]+)", password)}.values())
-    parts = {judged[:JUDGED], judged[-JUDGED:]}
-    if all(_guesses(part, known) < FEWEST for part in parts):
+    texts = {judged, REPEATED.sub(r"\1", judged)}
+    if any(all(_guesses(part, known) < FEWEST for part in {text[:JUDGED], text[-JUDGED:]}) for text in texts):
         return (
             "this password is easy to guess: use three or four words that don't belong together, "
             "and not only your name or the site's"

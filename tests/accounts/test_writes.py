@@ -28,7 +28,7 @@ HOME = "192.0.2.1"
 WEAK = (
     "password1234", "qwertyuiop", "aaaaaaaaaaaaaaaa", "1234567890", "Leaderboard2026", "Grace Hopper 1",
     "grace@example.org", "password password", "password-Password-password", "123456-123456", "admin-admin1",
-    "Hopper-hopper",
+    "Hopper-hopper", "qwerty" * 12, "abc123" * 30, "Qwertyqwerty" * 6, "correcthorse" * 3,
 )  # fmt: skip
 
 
