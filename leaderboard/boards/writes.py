@@ -159,7 +159,8 @@ def refresh(database: Database, wanted: Due) -> bool:
     more), or another worker is at the set's boards."""
     unseen = {"synchronize_session": False}
     of_set = sa.update(ScoringSet).where(ScoringSet.id == wanted.scoring_set_id).execution_options(**unseen)
-    free = sa.or_(ScoringSet.refreshing_until.is_(None), ScoringSet.refreshing_until < clock())
+    until = ScoringSet.refreshing_until  # far ahead where a clock that was wrong set it: that holds nothing up
+    free = sa.or_(until.is_(None), until < clock(), until > clock(2 * LEASE_SECONDS))
     with database.write() as session:
         lease = of_set.where(free).values(refreshing_until=clock(LEASE_SECONDS)).returning(ScoringSet.id)
         if session.scalar(lease) is None:

@@ -227,7 +227,7 @@ class Worker:
         # Jobs whose lease has run out go back into the queue.
         if self._sweeps.is_over(self._config.lease_seconds / BEATS):
             with self._database.write() as session:
-                swept = queue.sweep(session)
+                swept = queue.sweep(session, self._config.lease_seconds)
             if swept:
                 log.warning("%s jobs had lost their workers and wait again", swept)
         child = self._ready_child()  # before the claim: a lease does not run while it starts

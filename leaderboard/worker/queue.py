@@ -34,6 +34,7 @@ MOST_ERRORS = 3
 MOST_LOST_LEASES = 10
 RETRY_SECONDS = 10.0  # before the second attempt; twice as long before the third
 LONGEST_WAIT_SECONDS = 300.0  # of a job for a database or a store that does not answer
+BEYOND_SECONDS = 3600.0  # a moment further ahead was set by a clock that was wrong, and holds nothing up
 SETTLING_SECONDS = 5.0  # before a job whose settings changed meanwhile is looked at again
 SWEPT_AT_ONCE = 100
 
@@ -65,7 +66,9 @@ def claim(session: Session, worker: str, lease_seconds: float) -> Claim | None:
             Scoring.state == State.QUEUED,
             IS_WANTED,
             ScoringSet.metric_version == metrics.MEASURES_VERSION,  # others' figures would differ
-            sa.or_(Scoring.not_before.is_(None), Scoring.not_before <= clock()),
+            sa.or_(
+                Scoring.not_before.is_(None), Scoring.not_before <= clock(), Scoring.not_before > clock(BEYOND_SECONDS)
+            ),
         )
         .order_by(Scoring.priority, Scoring.turn, Scoring.id)
         .limit(1)
@@ -193,11 +196,15 @@ def _reject(session: Session, scoring: Scoring, problems: Sequence[errors.Proble
         _tell(session, submission, MailKind.REJECTED)
 
 
-def sweep(session: Session) -> int:
-    """Puts jobs whose lease ran out back into the queue, or fails them after MOST_LOST_LEASES; returns how many."""
+def sweep(session: Session, lease_seconds: float) -> int:
+    """Puts jobs whose lease ran out back into the queue, or fails them after MOST_LOST_LEASES; returns how many.
+
+    lease_seconds  of this worker; a lease far beyond is none
+    """
+    beyond = clock(max(2 * lease_seconds, BEYOND_SECONDS))
     expired = session.scalars(
         sa.select(Scoring)
-        .where(Scoring.state == State.SCORING, Scoring.lease_until < clock())
+        .where(Scoring.state == State.SCORING, sa.or_(Scoring.lease_until < clock(), Scoring.lease_until > beyond))
         .order_by(Scoring.id)
         .limit(SWEPT_AT_ONCE)
         .with_for_update(skip_locked=True, of=Scoring)

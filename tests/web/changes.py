@@ -282,7 +282,7 @@ OF_RUNS = (
         ("submissions.submit",), lambda session, play: play.submit(session, designation=Designation.PRIMARY), **OWN
     ),
     Change(("queue.claim", "queue.renew", "queue.release"), claim_and_release, NONE),
-    Change(("queue.sweep",), lambda session, _: queue.sweep(session), NONE),
+    Change(("queue.sweep",), lambda session, _: queue.sweep(session, 60), NONE),
     Change(("queue.settle",), settle(Failed("an error while scoring"), Postponed("the store does not answer"))),
     Change(("queue.settle",), lambda session, play: play.score(session, 0.5), at=BOARD),
     Change(("submissions.submit",), lambda session, play: play.submit(session), **OWN),

@@ -135,7 +135,10 @@ def test_two_workers_refresh_each_measure_once(world: World, caplog: pytest.LogC
     assert sorted(_refreshed(caplog)) == ["AP", "AQWV", "P@1"]
 
 
-def test_a_board_is_let_be_while_another_worker_is_at_it_or_runs_come_one_after_the_other(world: World) -> None:
+@pytest.mark.parametrize("seconds", [-1, 24 * 3600], ids=["it has died", "its clock was wrong"])
+def test_a_board_is_let_be_while_another_worker_is_at_it_or_runs_come_one_after_the_other(
+    world: World, seconds: int
+) -> None:
     world.submit()
     world.drain()
     with world.database.write() as session:
@@ -146,8 +149,8 @@ def test_a_board_is_let_be_while_another_worker_is_at_it_or_runs_come_one_after_
         pass
     assert not BoardRefresh(world.database, quiet_seconds=3600).step()
     assert _kept(world) == set()
-    with world.database.write() as session:  # the other worker has died
-        session.execute(sa.update(ScoringSet).values(refreshing_until=clock(-1)))
+    with world.database.write() as session:  # the other worker is there no more
+        session.execute(sa.update(ScoringSet).values(refreshing_until=clock(seconds)))
     before = _generations(world)
     wait_until(worker.step, "the worker that was kept from it", WAIT_SECONDS)
     assert {measure for measure, _ in _kept(world)} == {"AQWV"}

@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from leaderboard.access import CONSOLE
 from leaderboard.campaigns import writes as campaigns
 from leaderboard.campaigns.models import Campaign
-from leaderboard.db import Database
+from leaderboard.db import Database, clock
 from leaderboard.errors import Problem
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules import Subset
@@ -45,7 +45,7 @@ def _claimed(world: World, worker: str = "one", lease_seconds: float = 60) -> Cl
 
 def _sweep(world: World) -> int:
     with world.database.write() as session:
-        return queue.sweep(session)
+        return queue.sweep(session, 60)
 
 
 def _record(world: World, claim: Claim) -> Recorded:
@@ -178,6 +178,17 @@ def test_an_expired_lease_gives_the_job_to_another_and_only_that_one_records(wor
     scoring = world.scoring(run)
     assert (scoring.state, scoring.lost_leases, len(world.scores(run))) == (State.SCORED, 1, 1)
     assert scoring.submission.problem_count == 0
+
+
+def test_a_clock_that_was_a_day_ahead_holds_no_job_up_once_it_is_right(world: World) -> None:
+    run = world.submit()
+    lost = _claimed(world, lease_seconds=24 * 3600)
+    assert _sweep(world) == 1
+    with world.database.write() as session:  # as a worker that postponed it by that clock left it
+        session.execute(sa.update(Scoring).values(not_before=clock(24 * 3600)))
+    assert _claimed(world, "two").attempt == lost.attempt + 1
+    assert _sweep(world) == 0
+    assert world.scoring(run).state is State.SCORING
 
 
 def test_three_errors_park_a_run_with_the_reason_and_give_its_quota_back(world: World) -> None:
