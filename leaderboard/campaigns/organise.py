@@ -16,7 +16,7 @@ from leaderboard.campaigns.rules import PRIOR_FIELDS, Visibility
 from leaderboard.declared.inputs import checked
 from leaderboard.errors import InvalidFields, LeaderboardError, NotFound, Unconfirmed
 from leaderboard.evaluations.reads.readiness import Mend, left_to_do, readiness
-from leaderboard.metrics import Family, families
+from leaderboard.metrics.names import search
 from leaderboard.web.context import actor, read
 from leaderboard.web.forms import Declared, answered, declared, done, filled, form_page, saved, sent_on
 from leaderboard.web.organise import organised, settings_change
@@ -117,7 +117,7 @@ def _answer(form: Declared, change: Callable[[], tuple[str, str]], page: Page | 
         form["measures"].data = f"{form.text('measures').strip()} {added}".strip()
 
     def shown(error: LeaderboardError | None = None) -> ResponseReturnValue:
-        more = {"page": page, "find": words, "found": _found(words), "worked": _worked(form, page)}
+        more = {"page": page, "find": words, "found": search(words), "presets": PRESETS, "worked": _worked(form, page)}
         if asked != "save":
             return render_template("organise/campaign_form.html", form=form, **more)
         return form_page("organise/campaign_form.html", form, error, **more)
@@ -125,14 +125,11 @@ def _answer(form: Declared, change: Callable[[], tuple[str, str]], page: Page | 
     return saved(change, shown) if form.is_submitted() and asked == "save" else shown()
 
 
-def _found(words: str) -> dict[str, Family]:
-    """The measures whose name or title has all of the words, by the name that can be added to the list."""
-    wanted = words.casefold().split()
-    return {
-        family.name + ("@10" if family.cutoff and family.cutoff.required else ""): family
-        for family in families()
-        if wanted and all(word in f"{family.name} {family.title}".casefold() for word in wanted)
-    }
+PRESETS = {  # measures that are often listed together
+    "ranked retrieval": "AP nDCG@10 P@10 RR",
+    "detection": "AQWV MQWV OQWV Pmiss Pfa",
+    "sets": "SetP SetR SetF",
+}
 
 
 def _worked(form: Declared, page: Page | None) -> str:

@@ -119,6 +119,31 @@ def parse(name: str) -> Measure:
     return measures[0]
 
 
+def search(text: str) -> dict[str, Family]:
+    """The measures that these words name or describe, by the name to write, with a cutoff where one is asked or needed.
+
+    Each word stands in a name (ours, trec_eval's or another one in use), the title, the heading or the summary; first
+    come the measures that are called so, last those of which only the summary says it.
+
+    >>> list(search("MRR"))[0], list(search("ndcg@5"))[0], list(search("F1"))[0], len(search(" "))
+    ('RR', 'nDCG@5', 'SetF', 0)
+    """
+    cutoff = "".join(re.findall(r"@(\d+)", text)[:1])
+    words = re.sub(r"@\d*", " ", text).casefold().split()
+    found: dict[str, tuple[int, Family]] = {}
+    for family in _FAMILIES if words else ():
+        others = (other for other, name in (ALIASES | MEANT).items() if name == family.name)
+        names = {name.casefold() for name in (family.name, *others, *(form.name for form in family.forms))}
+        called = " ".join((*names, family.title, family.group)).casefold()
+        place = 0 if set(words) <= names else 1 if all(word in called for word in words) else 2
+        if place < 2 or all(word in f"{called} {family.summary}".casefold() for word in words):
+            takes = family.cutoff
+            asked = cutoff if takes and takes.kind == "int" else ""
+            after = f"@{asked or takes.example}" if takes and (asked or takes.required) else ""
+            found[f"{family.name}{after}"] = place, family
+    return {name: family for name, (_, family) in sorted(found.items(), key=lambda each: each[1][0])}
+
+
 def parse_all(text: str | Iterable[str]) -> tuple[Measure, ...]:
     """Measures separated by blanks or commas, each measure once.
 

@@ -2,6 +2,7 @@ import pytest
 
 from leaderboard.errors import UnknownMeasure
 from leaderboard.metrics import parse, parse_all, requested
+from leaderboard.metrics.names import search
 
 CANONICAL = (
     *("AP", "AP(rel=2, norm=hits)@5", "nDCG(gain=exp)@10", "nDCG(gains={0:-1,1:3.5,2:9})@10", "IPrec@0.1"),
@@ -117,3 +118,19 @@ def test_what_trec_eval_does_not_have_is_told_with_what_it_has(request_, part):
     with pytest.raises(UnknownMeasure) as refused:
         requested([request_])
     assert part in refused.value.message
+
+
+@pytest.mark.parametrize(
+    ("words", "first"),
+    [
+        ("nDCG@10", "nDCG@10"), ("MRR", "RR"), ("F1", "SetF"), ("MAP", "AP"), ("recip_rank", "RR"),
+        ("detection", "AQWV"), ("average precision", "AP"), ("p@5", "P@5"),
+    ],
+)  # fmt: skip
+def test_a_measure_is_found_by_the_names_and_words_in_use(words: str, first: str) -> None:
+    assert next(iter(search(words))) == first
+
+
+def test_every_measure_that_is_found_can_be_listed_as_it_is_written() -> None:
+    for words in ("recall@100", "precision", "gain", "judged"):
+        assert [str(measure) for measure in parse_all(search(words))] == list(search(words))

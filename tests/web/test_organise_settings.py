@@ -161,6 +161,9 @@ def test_beta_dates_and_measures_are_worked_out_by_the_server_too(
     assert "No β: value: give cost, value and prior (C, V and P) together, or none of them." in page.text
     found = founder.post("/organise/campaigns/new", **{**CAMPAIGN, "find": "reciprocal rank", "do": "find"})
     assert 'value="add RR"' in found.text
+    found = founder.post("/organise/campaigns/new", **{**CAMPAIGN, "find": "nDCG@5", "do": "find"})
+    assert 'value="add nDCG@5"' in found.text
+    assert 'value="add SetP SetR SetF"' in found.text
     added = founder.post("/organise/campaigns/new", **{**CAMPAIGN, "find": "", "do": "add RR"})
     assert "AQWV, nDCG@10 AP RR</textarea>" in added.text
     for path in ("evaluations/new", "2025/settings", "2025/clone"):
