@@ -21,7 +21,7 @@ from leaderboard.web.sentences import board_finding
 blueprint = Blueprint("boards", __name__)
 
 ADDRESS = "/campaigns/<campaign>/<evaluation>"
-ASKED = ("measure", "tag", "show", "sort", "answer", "text")  # arguments of the address that a board takes
+ASKED = ("measure", "tag", "show", "sort", "answer", "text", "intervals")  # arguments of the address that a board takes
 
 COLUMNS = columns(
     "rank", "rank_low", "rank_high", "may_be_best", "system=entry.system.name", "team=entry.system.team",
@@ -46,8 +46,15 @@ def board_file(campaign: str, evaluation: str) -> Table:
 
 def board_page(campaign: str, evaluation: str, **more: int | None) -> str:
     """The board's page as HTML, of today or as it stood; more: what the read takes beside the address."""
-    page = read(boards.board, campaign, evaluation, view=board_query(**more))
-    return render_template("boards/board.html", page=page, finding=board_finding(page), scale=scale_of(page.whole.ends))
+    view = board_query(**more)
+    page = read(boards.board, campaign, evaluation, view=view)
+    return render_template(
+        "boards/board.html",
+        page=page,
+        finding=board_finding(page),
+        scale=scale_of(page.whole.ends),
+        intervals=view.intervals == "yes" and page.whole.has_intervals,
+    )
 
 
 def board_query(**more: Any) -> boards.BoardQuery:

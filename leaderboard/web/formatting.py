@@ -28,6 +28,7 @@ from leaderboard.web.context import now
 DIGITS = 3
 DASH = "–"
 MINUS = "−"
+FIGURE_SPACE = "\N{FIGURE SPACE}"  # as wide as a digit
 # (up to so many seconds, seconds in one, what one is called): 90 minutes are "2 h", 36 hours "36 h", 3 days "3 days"
 YEAR = 365.25 * 86400  # seconds
 STEPS = (
@@ -50,8 +51,8 @@ MARKS = re.compile(
 def init_app(app: Flask) -> None:
     """Gives templates the filters of this module, under their own names."""
     for written in (
-        ago, aligned, duration, figure, markdown, marked, number, numbers.counted, numbers.size, over, plain_figure,
-        prior, sentence, signed, when,
+        ago, aligned, decimals, duration, figure, markdown, marked, number, numbers.counted, numbers.size, over,
+        plain_figure, prior, sentence, signed, when,
     ):  # fmt: skip
         app.jinja_env.filters[written.__name__] = written
     app.jinja_env.filters.update(date=date, moment=moment, exact=exact)
@@ -85,12 +86,22 @@ def signed(value: float | None, unit: str = "") -> str:
     return f"+{text}" if value is not None and value > 0 and text.strip("0.") else text
 
 
-def figure(value: float | None, unit: str = "") -> Markup:
-    """A figure for a table cell: rounded as `plain_figure` does, with all its digits on hover."""
+def decimals(values: Iterable[float | None], unit: str = "") -> int:
+    """The most decimals that one of these has as `plain_figure` writes it."""
+    return max((len(plain_figure(value, unit).partition(".")[2]) for value in values), default=0)
+
+
+def figure(value: float | None, unit: str = "", decimals: int = 0) -> Markup:
+    """A figure for a table cell: rounded as `plain_figure` does, with all its digits on hover.
+
+    decimals: of its column, where figures of fewer are to stand with their points below each other.
+    """
     if value is None or math.isnan(value):
         return Markup('<span class="undefined" title="undefined">{}</span>').format(DASH)
-    digits = repr(value)
-    return Markup(f'<data value="{digits}" title="{digits}">{plain_figure(value, unit)}</data>')  # noqa: S704  # numbers only, thousands of them on a page
+    digits, text = repr(value), plain_figure(value, unit)
+    own = len(text.partition(".")[2])
+    padding = FIGURE_SPACE * (decimals - own + (not own)) if own < decimals else ""  # a whole number has no point
+    return Markup(f'<data value="{digits}" title="{digits}">{text}</data>{padding}')  # noqa: S704  # numbers only, thousands of them on a page
 
 
 def over(figure: Figure) -> str:

@@ -18,6 +18,7 @@ from leaderboard.campaigns import writes as campaigns
 from leaderboard.evaluations.reads.evaluations import find_campaign
 from leaderboard.evaluations.rules import Opening
 from leaderboard.store import RankedList
+from leaderboard.submissions.models import Submission
 from leaderboard.submissions.rules import SystemKind
 from leaderboard.teams import writes as teams
 from leaderboard.teams.rules import Role
@@ -170,3 +171,46 @@ def test_a_board_takes_no_event_that_sql_inserted_for_a_verification(
         page = client("organiser").get("/campaigns/news/2026")
         assert page.status_code == 200, facts[:40]
         assert "The record was never verified" in page.text, facts[:40]
+
+
+def test_a_board_says_nothing_twice(client: Client, field: Field) -> None:
+    """A run's label that is its system's name, a kind that all have, and that a date is assumed: once for all."""
+    page = client("")
+
+    def shown() -> str:
+        return text_of(page.get("/campaigns/news/2026").text)
+
+    field.run("Alder", {"AP": [0.6] * 4}, label="ALDER")
+    field.run("Birch", {"AP": [0.5] * 4}, label="birch-2026")
+    field.run("Term matching", {"AP": [0.1] * 4}, kind=SystemKind.BASELINE)
+    with field.database.write() as session:
+        session.execute(sa.update(Submission).where(Submission.label != "").values(received_assumed=True))
+    board = shown()
+    assert "ALDER" not in board
+    assert "Team Birch · birch-2026" in board
+    assert ("Kind" in board, "All systems are automatic." in board) == (False, True)
+    assert (board.count("assumed"), len(re.findall(r"~ \d+ [A-Z]", board))) == (1, 2)
+    field.run("Cedar", {"AP": [0.4] * 4}, kind=SystemKind.MANUAL)
+    assert ("Kind" in shown(), "All systems are" in shown()) == (True, False)
+
+
+def test_intervals_are_a_column_where_the_address_asks(app: Flask, twenty_queries: Field) -> None:
+    twenty_queries.run("Alder", {"AP": [1.0, 0.0] * 10}, intervals={"AP": (0.25, 0.75)})
+    browser, board = app.test_client(), "/campaigns/news/2026"
+    plain, asked = (browser.get(address).text for address in (board, f"{board}?intervals=yes"))
+    assert "95&nbsp;% interval" not in plain
+    assert f'href="{board}?intervals=yes"' in plain
+    assert "0.250 – 0.750" in text_of(asked)
+    assert re.search(r'href="[^"]*intervals=yes[^"]*"[^>]*>all<', asked), "other links forget it"
+
+
+def test_a_measure_of_which_less_is_better_says_so_in_its_head(app: Flask, database: Any) -> None:
+    field = Field(database, measures=("AP", "Pfa")).campaign(beta=20.0).evaluation()
+    field.run("Alder", {"AP": [0.5] * 4, "Pfa": [0.1] * 4})
+    field.run("Birch", {"AP": [0.4] * 4, "Pfa": [0.000075] * 4})
+    page = app.test_client().get("/campaigns/news/2026").text
+    head = re.search("<thead>.*?</thead>", page, re.DOTALL)
+    assert head
+    assert text_of(head[0]).count("lower is better") == 1
+    assert ">0.1000</data>\u2007\u2007<" in page  # the points of a column stand below each other
+    assert ">0.000075</data><" in page

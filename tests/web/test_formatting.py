@@ -7,7 +7,20 @@ import pytest
 from flask import Flask, g
 
 from leaderboard.numbers import size
-from leaderboard.web.formatting import Scale, ago, aligned, date, marked, moment, plain_figure, scale_of, sentence, when
+from leaderboard.web.formatting import (
+    Scale,
+    ago,
+    aligned,
+    date,
+    decimals,
+    figure,
+    marked,
+    moment,
+    plain_figure,
+    scale_of,
+    sentence,
+    when,
+)  # fmt: skip
 
 NOW = dt.datetime(2026, 11, 20, 14, 5, tzinfo=dt.UTC)
 
@@ -26,6 +39,13 @@ NOW = dt.datetime(2026, 11, 20, 14, 5, tzinfo=dt.UTC)
 )
 def test_a_figure_has_three_digits_and_a_real_minus(value: float | None, text: str) -> None:
     assert plain_figure(value) == text
+
+
+def test_figures_of_a_column_stand_with_their_points_below_each_other() -> None:
+    column, unit = [0.1, None, 0.000075], "false alarms"
+    assert decimals(column, unit) == 6
+    assert [figure(value, unit, 6).partition("</")[2] for value in column] == ["data>\u2007\u2007", "span>", "data>"]
+    assert figure(3.0, "queries", 2).endswith("</data>\u2007\u2007\u2007")  # a whole number: for the point too
 
 
 @pytest.mark.parametrize(

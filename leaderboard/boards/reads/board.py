@@ -40,6 +40,7 @@ class BoardQuery:
     text     only rows whose system, team or run has it in its name
     page     of a board of more than WHOLE rows; None for all rows. run: instead, the one that this submission stands on
     set_id   instead of the current scoring set, another one, as it stood when boards ceased to show it
+    intervals  `yes`: the page has a column with the ends of intervals; changes nothing that is read
     """
 
     measure: str = ""
@@ -51,6 +52,7 @@ class BoardQuery:
     page: int | None = None
     run: int | None = None
     set_id: int | None = None
+    intervals: str = ""
 
 
 EVERYTHING = BoardQuery()
@@ -228,7 +230,7 @@ class Listing:
 def list_rows(asked: AskedBoard) -> Listing:
     """The rows that the reader asks for. Raises BadInput for an order or a filter that the board does not have."""
     view, page = asked.view, asked.page
-    is_plain = replace(view, measure="", show="", page=None, run=None) == EVERYTHING
+    is_plain = replace(view, measure="", show="", page=None, run=None, intervals="") == EVERYTHING
     may_be = is_plain and view.page and page.show is ranking.Show.ALL and page.results_open and page.details_open
     if may_be and not any(field.filter for field in reads.form_fields(asked.disclosure.evaluation)):
         return _every_run(asked) or _all_rows(asked)
