@@ -180,6 +180,7 @@ def _announce(config: Config, seeded: seeding.Seeded, sample: Path, folder: Path
     address = config.public_url
     named = [f"LEADERBOARD_{name}" for name in ("DATABASE_URL", "STORE_URL", "PUBLIC_URL")]
     command = " ".join(f"{name}={shlex.quote(config.as_environment()[name])}" for name in named)
+    program = shlex.quote(str(Path(sys.executable).with_name("leaderboard")))
     rows = [("   ", account.name, "password", account.password, account.does) for account in seeded.accounts]
     accounts = aligned(rows, range(5))
     click.echo(
@@ -187,7 +188,7 @@ def _announce(config: Config, seeded: seeding.Seeded, sample: Path, folder: Path
         f"To see a run go in: sign in as {seeded.accounts[0].name}, open\n"
         f"    {address}/campaigns/{seeding.SimulatedCampaign.SLUG}/{seeded.sample.evaluation}/submit\n"
         f"and submit {sample}\n\n"
-        f"Commands see it like this:\n    {command} leaderboard mail list\n\n"
+        f"Commands see it like this:\n    {command} {program} mail list\n\n"
         f"Everything is below {folder}; delete it to start afresh.\n"
         "Ctrl-C stops the site and the worker.\n"
     )

@@ -104,7 +104,8 @@ def test_one_command_of_the_wheel_brings_up_a_site_with_finished_boards_and_stop
     sample = folder / "sample-run.tsv"
     assert f"and submit {sample}\n" in said
     assert sample.read_text().count("\t") > 3
-    [command] = re.findall(r"^    (LEADERBOARD_.*) leaderboard mail list$", said, re.MULTILINE)
+    [(command, program)] = re.findall(r"^    (LEADERBOARD_.*) (\S+) mail list$", said, re.MULTILINE)
+    assert os.access(program, os.X_OK)
     assert dict(part.split("=", 1) for part in shlex.split(command)) == {
         "LEADERBOARD_DATABASE_URL": f"sqlite:///{folder / 'leaderboard.sqlite'}",
         "LEADERBOARD_STORE_URL": str(folder / "store"),
