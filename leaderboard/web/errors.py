@@ -20,7 +20,7 @@ log = logging.getLogger(__name__)
 WORDS = {
     400: ("This can't be used as it is", "Go back, correct it and send it again."),
     401: ("This needs a token", "Make one on your account's page and send it as `Authorization: Bearer …`."),
-    403: ("You may not do this", "Log in with an account that may, or ask the organisers."),
+    403: ("Not open to you", "Log in with an account that may, or ask the organisers."),
     404: ("There is nothing here", "The address may be mistyped, or what is there is not open to you."),
     405: (
         "This address is not asked like that",
