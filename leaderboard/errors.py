@@ -19,6 +19,7 @@
         ├── NoDatabase           503  the database: away, locked, full or read-only
         │   └── OtherBuild       503  it has other tables: another build of this program made it
         ├── NoStore              503  the run store: away, full or read-only
+        │   └── OtherStore       503  it is the store of another database, or of none
         └── Damaged              503  a file of the run store is not what was put there
 
 A class's docstring is its default message. `status` is the HTTP status. Commands print the message on stderr and leave
@@ -246,6 +247,18 @@ class OtherBuild(NoDatabase):
 
 class NoStore(_Away):
     """The store of run files does not answer or is full. Nothing of the file was kept; try again in a minute."""
+
+
+class OtherStore(NoStore):
+    """The run store is not that of the database. Nothing was changed. Whoever runs the site reads in its log what to
+    do.
+    """
+
+    def __init__(self, folder: str) -> None:
+        super().__init__(
+            f"{folder} is the run store of another database, or a new one. Set LEADERBOARD_STORE_URL to the full path "
+            "of the folder that this database was used with before, or LEADERBOARD_DATABASE_URL to the store's database"
+        )
 
 
 class Damaged(Unavailable):

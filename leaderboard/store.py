@@ -26,7 +26,7 @@ from isal import isal_zlib
 from numpy.typing import NDArray
 
 from leaderboard.config import Config
-from leaderboard.errors import BadInput, Damaged, FileRejected, Missing, NoStore, TooLarge
+from leaderboard.errors import BadInput, Damaged, FileRejected, Missing, NoStore, OtherStore, TooLarge
 from leaderboard.formats import ByteSource, Limits, open_plain
 from leaderboard.formats.plain_text import BYTE_ORDER_MARK, GZIP_MAGIC, NO_CAP
 from leaderboard.frozen import frozen
@@ -37,7 +37,8 @@ RANKED = "ranked"
 REMAKE = "remake"  # an empty file for each ranked copy that has to be made again
 INCOMING = "incoming"  # what is being written; nothing there is a file of ours yet
 SET_ASIDE = "set-aside"
-MARK = "leaderboard-run-store"  # an empty folder: without it this is some other place, and nothing here is believed
+MARK = "leaderboard-run-store"  # a folder: without it this is some other place, and nothing here is believed
+IDENTITY = "id"  # a file in it; the database has the same
 ABANDONED_SECONDS = 24 * 3600.0  # an upload that takes longer than this has died
 OWNER = re.compile(r"([0-9]{1,9})-([0-9]{1,9})")  # submission and compat; other files there are not ours
 CHECK_BYTES = 4096  # a file of one block: an empty one fits on a full disk
@@ -187,12 +188,44 @@ class RunStore:
         if "://" in url and not url.startswith("file://"):
             raise BadInput(f"{url.partition('://')[0]} is no kind of run store; give a folder")
         self._root = Path(url.removeprefix("file://"))
+        self.bound: str | None = None  # the id of the store to which `bind` has bound this process
+        if not must_exist:
+            self.make()
+
+    def make(self) -> None:
+        """Makes the folder where it is missing."""
         with file_system():
-            if not must_exist:
-                private_folder(self._root)
-                if not any((self._root / name).exists() for name in (INCOMING, RUNS)):
-                    private_folder(self._root / MARK)
-                    private_folder(self._root / INCOMING)
+            private_folder(self._root)
+            if not any((self._root / name).exists() for name in (INCOMING, RUNS)):
+                private_folder(self._root / MARK)
+                private_folder(self._root / INCOMING)
+
+    @property
+    def identity(self) -> str | None:
+        """Its id, which its database has too; None in a new one. Raises NoStore when the folder is not a store:
+        unmounted, moved, or another volume in its place."""
+        with file_system():
+            if not (self._root / MARK).is_dir():
+                raise NoStore(
+                    f"{self._root.absolute()} is no run store: it has no folder {MARK}. Set LEADERBOARD_STORE_URL to "
+                    "the full path of the folder that keeps the run files"
+                )
+            try:
+                return (self._root / MARK / IDENTITY).read_text()
+            except FileNotFoundError:
+                return None
+
+    def identify(self, identity: str) -> None:
+        """Gives a new store its id."""
+        with self.incoming() as path:
+            with file_system():
+                path.write_text(identity)
+            self._put(path, self._root / MARK / IDENTITY)
+
+    def require(self, identity: str | None) -> None:
+        """Raises OtherStore when the store has another id; None: any will do. NoStore when there is none."""
+        if identity not in (None, self.identity):
+            raise OtherStore(str(self._root.absolute()))
 
     def check(self) -> None:
         """Raises NoStore when nothing can be written here."""
@@ -202,7 +235,7 @@ class RunStore:
     @contextmanager
     def incoming(self) -> Iterator[Path]:
         """A path to write a file to; it is gone after the block, unless it was put in place."""
-        self._require()
+        self.require(self.bound)
         with file_system():
             private_folder(self._root / INCOMING)
             handle, name = tempfile.mkstemp(dir=self._root / INCOMING)
@@ -274,7 +307,7 @@ class RunStore:
 
     def orphan_candidates(self, seconds: float) -> Iterator[str]:
         """SHA-256 of each run file that was put here `seconds` ago or earlier; the caller knows which it needs."""
-        self._require()
+        self.require(self.bound)
         with file_system():
             files = list((self._root / RUNS).rglob("*"))
         return (path.name for path in files if _is_older(path, seconds))
@@ -282,7 +315,7 @@ class RunStore:
     def remove_run(self, sha256: str, seconds: float) -> bool:
         """Removes a run file, unless it was received again in the last `seconds`; True when it was removed."""
         path, aside = self._run(sha256), self._root / SET_ASIDE / sha256
-        self._require()
+        self.require(self.bound)
         with file_system():
             private_folder(aside.parent)
             try:
@@ -298,7 +331,7 @@ class RunStore:
 
     def sweep_incoming(self) -> None:
         """Removes half-written files of processes that were killed."""
-        self._require()
+        self.require(self.bound)
         with file_system():
             for path in (self._root / INCOMING).glob("*"):
                 if _is_older(path, ABANDONED_SECONDS):
@@ -330,7 +363,7 @@ class RunStore:
             with file_system():
                 return _read_list(self._existing(copy), position)
         except (Missing, ValueError, zlib.error, NoStore) as error:
-            self._require()
+            self.require(self.bound)
             with file_system():
                 private_folder(self._root / REMAKE)
                 (self._root / REMAKE / copy.name).touch()
@@ -362,12 +395,6 @@ class RunStore:
         """Its name is its owner's."""
         return self._root / RANKED / f"{submission_id % 1000:03}" / f"{submission_id}-{compat}"
 
-    def _require(self) -> None:
-        """Raises NoStore when the folder is not the store: unmounted, moved, or another volume in its place."""
-        with file_system():
-            if not (self._root / MARK).is_dir():
-                raise NoStore(f"{self._root} is no run store: it has no folder {MARK}")
-
     def _put(self, path: Path, target: Path) -> None:
         """Puts an incoming file in place for good. Another one in this place is replaced in one step."""
         with file_system():
@@ -382,7 +409,7 @@ class RunStore:
             try:
                 path.stat()
             except FileNotFoundError:
-                self._require()
+                self.require(self.bound)
                 kind = path.relative_to(self._root).parts[0]
                 if not (self._root / kind).is_dir():  # none was ever kept here, or all were moved away
                     raise NoStore(f"{self._root} has no folder {kind}") from None

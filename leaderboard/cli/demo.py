@@ -21,6 +21,7 @@ from leaderboard import db, errors, migrate, private_files, store
 from leaderboard.cli.options import PORT, address_of, aligned, listen, option
 from leaderboard.config import Config
 from leaderboard.demo import campaigns as seeding
+from leaderboard.submissions.writes.run_store import bind
 from leaderboard.worker.queue import unfinished
 
 FOLDER = Path("leaderboard-demo")
@@ -116,8 +117,9 @@ def _run(folder: Path, listener: socket.socket) -> None:
     with closing(db.Database.connect(config.database_url)) as database:
         migrate.upgrade(database)
         migrate.require_this_build(database)
+        bind(database, runs := store.RunStore(config.store_url))
         with _site_and_worker(config, folder, listener) as look_after:
-            seeded = seeding.load(database, store.RunStore(config.store_url), datetime.now(UTC))
+            seeded = seeding.load(database, runs, datetime.now(UTC))
             sample = folder / seeded.sample.name
             sample.write_bytes(seeded.sample.text)
             is_scoring = 1

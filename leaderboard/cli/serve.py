@@ -13,6 +13,7 @@ from leaderboard.cli.database import up_to_date
 from leaderboard.cli.options import PORT, UNTIL_STDIN_CLOSES, address_of, flag, listen, option, whole
 from leaderboard.config import Config
 from leaderboard.errors import BadInput
+from leaderboard.submissions.writes.run_store import bind
 from leaderboard.web.app import create_app
 from leaderboard.web.server import Worker, close_after_upload, gate
 
@@ -58,8 +59,9 @@ def serve(host: str, port: int, workers: int, threads: int, fd: int | None, sett
             "LEADERBOARD_SECRET_KEY is not set: it signs the sessions of the site. Set it to a long random text that "
             f"stays the same and that nobody else knows, such as the output of {NEW_KEY}"
         )
-    with up_to_date(config):
-        create_app(config)  # a wrong setting is reported here, once, and not by every process
+    with up_to_date(config) as database:
+        app = create_app(config)  # a wrong setting is reported here, once, and not by every process
+        bind(database, app.extensions["store"])
     listener = listen(host, port) if fd is None else socket.socket(fileno=fd)
     if config.hosts == Config().hosts and not ipaddress.ip_address(listener.getsockname()[0]).is_loopback:
         listener.close()

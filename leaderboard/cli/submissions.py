@@ -166,7 +166,8 @@ def _refusal(error: errors.LeaderboardError) -> list[str]:
     elif error.fields.keys() == {"run"}:
         lines = [*error.fields["run"], "not submitted"]
     else:
-        lines = [f"not taken: {error.message}"]
+        reason = getattr(error, "reason", "")
+        lines = [f"not taken: {error.message}{f' ({reason})' if reason else ''}"]
     if any(name.startswith(("answer-", "agreement-")) for name in error.fields):
         lines.append(
             "what is asked goes with --answer KEY=VALUE (answer-KEY) and --agree KEY=VERSION (agreement-KEY), once you "

@@ -19,6 +19,7 @@ from leaderboard.config import Config
 from leaderboard.errors import BadInput
 from leaderboard.numbers import counted
 from leaderboard.store import RunStore
+from leaderboard.submissions.writes.run_store import bind
 from leaderboard.transfer.drafting import Draft, draft_of
 from leaderboard.transfer.exporting import LEFT_OUT
 from leaderboard.transfer.importing import bring_in
@@ -74,8 +75,9 @@ def import_campaign(
         name, config = str(manifest or NAME), Config.from_environment()
         content = read_manifest(manifest or tree.file(NAME), name)
         actor = partial(actor_named, user=user)
-        store = RunStore(config.store_url, config)
+        store = RunStore(config.store_url, config, must_exist=True)
         with up_to_date(config) as database, counting_bar(len(content.runs(tree)[0]), "Reading") as done:
+            bind(database, store)
             report = bring_in(database, store, actor, content, tree, name, done=done).report
     return _say(asdict(report), report_file)
 

@@ -13,6 +13,15 @@ from leaderboard.submissions.rules import Designation, Ruling, name_of_run
 from leaderboard.teams.models import System, Team
 
 
+class Installation(Base):
+    """One row, of what the processes of an installation share. store: the id of its run store."""
+
+    __tablename__ = "installation"
+
+    id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    store: Mapped[str]
+
+
 class Submission(Base):
     """One run as received. Its state is that of its scoring in the evaluation's current set, unless withdrawn or ruled
     off the boards.

@@ -20,6 +20,7 @@ from leaderboard import access, db, numbers
 from leaderboard.audit.writes import present
 from leaderboard.config import Config
 from leaderboard.store import RunStore
+from leaderboard.submissions.writes.run_store import bind
 
 Page = TypeVar("Page")
 
@@ -37,7 +38,7 @@ def modules_of(floor: str, *subjects: str) -> list[ModuleType]:
 
 def equip(app: Flask, config: Config, database: db.Database) -> None:
     """Gives an application what its views ask for."""
-    store = RunStore(config.store_url, config)
+    store = RunStore(config.store_url, config, must_exist=True)
     app.extensions.update(config=config, clock=present, database=database, store=store)
 
 
@@ -52,8 +53,11 @@ def database() -> db.Database:
 
 
 def store() -> RunStore:
-    """The run store of the application that answers this request."""
-    return cast(RunStore, current_app.extensions["store"])
+    """The run store of the application that answers this request. Raises OtherStore for another database's."""
+    own = cast(RunStore, current_app.extensions["store"])
+    if own.bound is None or own.bound != own.identity:  # both may be others than they were
+        bind(database(), own)
+    return own
 
 
 def signer(salt: str) -> URLSafeTimedSerializer:

@@ -11,17 +11,17 @@ from http import HTTPStatus
 from itertools import groupby
 
 import sqlalchemy as sa
-from flask import Blueprint, Response, redirect, render_template, url_for
+from flask import Blueprint, Response, current_app, redirect, render_template, url_for
 from flask.typing import ResponseReturnValue
 from markupsafe import Markup
 
-from leaderboard.accounts.models import User
 from leaderboard.config import folder
-from leaderboard.errors import NoDatabase, NoStore, NotFound, OtherBuild
+from leaderboard.errors import NoDatabase, NoStore, NotFound, OtherBuild, OtherStore
 from leaderboard.metrics import MEASURES_VERSION, agreements, families, groups
 from leaderboard.metrics.measure import AGREEMENT
+from leaderboard.submissions.models import Installation
 from leaderboard.web.api import family_of
-from leaderboard.web.context import reading, store
+from leaderboard.web.context import reading
 from leaderboard.web.endpoints import ENDPOINTS, PREFIX
 
 measures = Blueprint("measures", __name__, url_prefix="/measures")
@@ -72,16 +72,19 @@ health = Blueprint("health", __name__)
 @health.get("/healthz")
 def healthz() -> Response:
     """`ok`, or the parts that don't answer, one a line."""
-    missing = []
+    missing, identity, store = [], None, current_app.extensions["store"]
     try:
         with reading() as session:
-            session.execute(sa.select(User.id).limit(1))  # a table: SQLite does not open its file for less
+            identity = session.scalar(sa.select(Installation.store))
     except OtherBuild:
         missing.append("the database was made by another build of this program")
     except NoDatabase:
         missing.append("the database does not answer")
     try:
-        store().check()
+        store.check()
+        store.require(identity)
+    except OtherStore:
+        missing.append("the run store is not that of the database")
     except NoStore:
         missing.append("the run store can't be written")
     if not missing:

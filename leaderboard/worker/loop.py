@@ -33,6 +33,7 @@ from leaderboard.mail import writes as outbox
 from leaderboard.store import RunStore
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.rules import SetState, State
+from leaderboard.submissions.writes.run_store import bind
 from leaderboard.worker import queue
 from leaderboard.worker.child_process import ChildProcess
 from leaderboard.worker.messages import Copied, Exceeded, Failed, Job, Postponed, Reply, Settings, Unreadable
@@ -277,7 +278,8 @@ class Worker:
             self.close()
         if self._child is None:
             url = self._database.engine.url.render_as_string(hide_password=False)
-            self._child = ChildProcess(Settings(url, self._store.url, self._config.text_bytes, self._config.job_bytes))
+            store, most = self._store, self._config
+            self._child = ChildProcess(Settings(url, store.url, most.text_bytes, most.job_bytes, store.bound))
             self._jobs = 0
         self._jobs += 1
         return self._child
@@ -424,6 +426,7 @@ def run(config: Config, stop: threading.Event | None = None, once: bool = False)
     store = RunStore(config.store_url, config, must_exist=True)
     worker = Worker(database, store, config, quiet_seconds=0.0 if once else QUIET_SECONDS)
     with contextlib.closing(database), contextlib.closing(worker), contextlib.ExitStack() as handlers:
+        bind(database, store)
         if stop is None:
             stop = threading.Event()
             for number in (signal.SIGTERM, signal.SIGINT):

@@ -40,6 +40,7 @@ class Settings(Message, frozen=True):
     store_url: str
     text_bytes: int
     job_bytes: int
+    bound: str | None = None  # the id of the store
 
 
 class Job(Message, frozen=True):

@@ -302,9 +302,11 @@ def main() -> None:
     _bound_memory(settings.job_bytes)
     gc.freeze()  # what is imported stays: walking it again and again would take a third of the time of reading JSON
     gc.enable()  # who starts this program imports it without
+    store = RunStore(settings.store_url, must_exist=True)
+    store.bound = settings.bound
     run_scorer = RunScorer(
         Database.connect(settings.database_url, must_exist=True),
-        RunStore(settings.store_url, must_exist=True),
+        store,
         Limits(expanded_bytes=settings.text_bytes),
         report=lambda stage: _say(replies, messages.Entered(stage)),  # the worker must know it when this dies
     )

@@ -116,6 +116,12 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("campaign_id", name=op.f("pk_generation")),
     )
     op.create_table(
+        "installation",
+        sa.Column("id", sa.Integer(), autoincrement=False, nullable=False),
+        sa.Column("store", sa.Text(), nullable=False),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_installation")),
+    )
+    op.create_table(
         "attempt",
         sa.Column("id", sa.Integer(), nullable=False),
         sa.Column("subject", sa.Text(), nullable=False),

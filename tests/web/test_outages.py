@@ -5,6 +5,7 @@ import io
 import json
 import re
 import resource
+import shutil
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -20,6 +21,7 @@ from leaderboard import migrate
 from leaderboard.db import Database
 from leaderboard.errors import NoDatabase, NoStore
 from leaderboard.store import RunStore
+from leaderboard.submissions.writes.run_store import bind
 from leaderboard.web import app as web
 from leaderboard.web.app import create_app
 from tests.support.databases import Postgres
@@ -78,6 +80,7 @@ def served(world: World, monkeypatch: pytest.MonkeyPatch) -> Iterator[Flask]:
     monkeypatch.setattr(web, "PATIENCE_SECONDS", 0.2)
     app = create_app(dataclasses.replace(world.config, secret_key=KEY, secure_cookies=False))
     with closing(app.extensions["database"]):
+        bind(world.database, world.store)  # as `leaderboard serve` does
         yield app
 
 
@@ -135,7 +138,7 @@ def test_a_database_of_another_build_in_the_sites_place_is_told_apart_and_logged
     assert "made by another build of this program" in answer.text
     assert "no such table: campaign; nothing brings the tables of one build" in caplog.text
     with world.database.engine.begin() as connection:
-        connection.exec_driver_sql('ALTER TABLE "user" RENAME TO accounts')
+        connection.exec_driver_sql("ALTER TABLE installation RENAME TO installations")
     assert_ill(app.test_client(), "the database was made by another build of this program")
 
 
@@ -249,6 +252,25 @@ def test_an_upload_while_the_store_is_away_is_refused_in_words_and_health_names_
     assert answer.headers["Retry-After"] == "30"
     assert_ill(ada.client, "the run store can't be written")
     assert not (tmp_path / "store").exists()
+    (tmp_path / "elsewhere").rename(tmp_path / "store")
+    assert ada.client.get("/healthz").status_code == 200
+    assert ada.submit().status_code == 302
+
+
+def test_an_upload_while_another_store_is_in_its_place_is_refused_and_health_says_so(
+    app: Flask, tmp_path: Path
+) -> None:
+    ada = Visitor(app.test_client())
+    assert ada.log_in() == 302
+    (tmp_path / "store").rename(tmp_path / "elsewhere")
+    other = RunStore(str(tmp_path / "store"))
+    for identity in (None, "of another database"):
+        if identity is not None:
+            other.identify(identity)
+        assert ada.submit().status_code == 503
+        assert_ill(ada.client, "the run store is not that of the database")
+        assert list(other.orphan_candidates(0)) == []
+    shutil.rmtree(tmp_path / "store")
     (tmp_path / "elsewhere").rename(tmp_path / "store")
     assert ada.client.get("/healthz").status_code == 200
     assert ada.submit().status_code == 302
