@@ -117,7 +117,7 @@ def load_candidates(
         entries += table.load_entries(session, own, wanted, runs=runs)
     best = [each for way, own in stored.items() for each in own if way.run_choice is rules.RunChoice.BEST]
     counts = _counts(session, [*best, *others.get(Show.BEST, ())])
-    return [replace(entry, chosen_of=counts.get(_group(entry), 1)) for entry in entries]
+    return [replace(entry, chosen_of=counts[_group(entry)]) if _group(entry) in counts else entry for entry in entries]
 
 
 Group = tuple[int, int, bool]
