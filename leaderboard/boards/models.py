@@ -15,6 +15,7 @@ from leaderboard.submissions.rules import RunChoice
 class Board(Base):
     """What a board shows beyond means (intervals, rank sets), refreshed by the worker after a scoring.
 
+    generation  of the evaluation's boards (`BoardGeneration`), read before its runs: while it is the same, so are they
     scorings, means, counts, lows, highs  of the set's scored runs, in the order of their ids, the figures by this
         measure, NaN for none: what `score` holds, in one row for whoever asks for those of many runs (`run_arrays`). A
         figure of a run never changes, and its interval when this row is written only, so that what stands here is right
@@ -27,6 +28,7 @@ class Board(Base):
     measure: Mapped[str] = mapped_column(primary_key=True)
     subset: Mapped[Subset] = mapped_column(choice(Subset, "subset"), primary_key=True)
     version: Mapped[int] = mapped_column(default=1)
+    generation: Mapped[int] = mapped_column(sa.BigInteger, default=0)
     figures: Mapped[dict[str, Any]]
     refreshed_at: Mapped[datetime]
     scorings: Mapped[Ints] = mapped_column(deferred=True)  # last, since SQLite reads a row up to what is asked for

@@ -1,9 +1,10 @@
 """What a board shows beyond means (intervals, rank sets, what the queries can tell), computed anew after every change.
 
 This may take seconds, so `refresh` reads, then computes outside of any transaction, and writes last. What is kept names
-the runs that it was computed over, and `due` compares these with the runs that stand now, so no other service has to
-remember which boards its change makes outdated. One worker at a time is at the boards of a set, under a lease.
-Old boards that an import brought in are worked out once, when all of their runs are scored.
+the runs that it was computed over, and `due` compares these with the runs that stand now where a change was noted
+(`BoardGeneration`), so no other service has to remember which boards its change makes outdated. One worker at a time is
+at the boards of a set, under a lease. Old boards that an import brought in are worked out once, when all of their runs
+are scored.
 
 Rank sets are computed among the runs that the board ranks (one a system by the campaign's rule, received in time), so
 that a rank and its set are of the same runs; baselines that stand are compared with them and push no rank. All other
@@ -29,6 +30,7 @@ from leaderboard.db import Database, clock
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules import ScoringSettings, Subset
 from leaderboard.frozen import frozen
+from leaderboard.generations.models import BoardGeneration
 from leaderboard.judgments.models import Query
 from leaderboard.metrics.aggregation import GEOMETRIC_MEAN
 from leaderboard.metrics.families.detection import measures_beside
@@ -88,6 +90,7 @@ class StandingSet(NamedTuple):
     rule: rules.RunChoice
     settings: ScoringSettings
     is_old: bool = False
+    generation: int = 0
 
 
 @frozen
@@ -99,6 +102,7 @@ class _Work:
     columns        scoring -> the measure's columns, for every run of the lineup that has values
     figures        scoring -> what is kept now
     compare_pairs  whether to look for rank sets too, and to count how often sets of queries disagree
+    generation     of the evaluation's boards, as it was before the runs were read
     """
 
     measure: metrics.Measure
@@ -109,49 +113,65 @@ class _Work:
     columns: dict[int, metrics.Columns]
     figures: dict[int, KeptFigure]
     compare_pairs: bool
+    generation: int
 
     def columns_of(self, runs: Iterable[int]) -> dict[str, metrics.Columns]:
         """Of those that have values."""
         return {str(run): self.columns[run] for run in runs if run in self.columns}
 
 
-def due(session: Session, older_than: float = 0.0, only: int | None = None) -> list[Due]:
+def due(session: Session, older_than: float = 0.0, looked: dict[int, Any] | None = None) -> list[Due]:
     """The measures whose board figures were computed over other runs than stand now, primary measures first; last those
-    of old boards that have none yet.
+    of old boards that have none yet. Runs are read only of sets where something changed since.
 
     older_than  seconds: leaves out figures that were computed more recently than that, to save time while runs wait
-    only        this set's
+    looked      what a caller keeps from one call to the next: sets in which all was right in spite of a change
     """
-    of_set = sa.true() if only is None else ScoringSet.id == only
-    terms = _terms(session, STANDS, of_set)
-    runs = scored_runs(session, of_sets=sa.and_(STANDS, of_set))
+    terms, looked = _terms(session, STANDS), {} if looked is None else looked
+    ends = (of(column) for column in (Board.version, Board.generation) for of in (sa.func.min, sa.func.max))
+    of_sets = sa.select(Board.scoring_set_id, sa.func.count(), *ends).where(Board.scoring_set_id.in_(terms))
+    kept = {row[0]: tuple(row[1:]) for row in session.execute(of_sets.group_by(Board.scoring_set_id))}
+    states = {set_id: (own.generation, kept.get(set_id)) for set_id, own in terms.items()}
+    terms = {
+        set_id: own
+        for set_id, own in terms.items()
+        if kept.get(set_id) != (len(own.settings.measures) * len(Subset), *[FIGURES_VERSION] * 2, *[own.generation] * 2)
+        and looked.get(set_id) != states[set_id]
+    }
+    if not terms:
+        return _due_of_old(session)
+    due_now = set()
+    runs = scored_runs(session, of_sets=ScoringSet.id.in_(terms))
     means = best_means(session, terms)
     columns = Board.version, Board.figures["over"].as_string(), Board.refreshed_at <= clock(-older_than)
-    rows = session.execute(
-        sa.select(Board.scoring_set_id, Board.measure, Board.subset, *columns).where(Board.scoring_set_id.in_(terms))
-    )
+    of_boards = sa.select(Board.scoring_set_id, Board.measure, Board.subset, *columns)
+    rows = session.execute(of_boards.where(Board.scoring_set_id.in_(terms)))
     stored = {tuple(row[:3]): tuple(row[3:]) for row in rows}
-    due_now = set()
     for set_id, own in terms.items():
+        looked[set_id] = states[set_id]
         for board, lineup in lineups_of(runs.get(set_id, []), own, means.get(set_id, {})).items():
             version, digest, is_old = stored.get((set_id, *board), (None, None, True))
-            is_stale = set_id in runs if version is None else (version, digest) != (FIGURES_VERSION, lineup.digest)
-            if is_stale and is_old:
-                due_now.add((own.settings.measures.index(board[0]), Due(set_id, board[0])))
-    return [*(board for _, board in sorted(due_now)), *_due_of_old(session, of_set)]
+            if set_id in runs if version is None else (version, digest) != (FIGURES_VERSION, lineup.digest):
+                looked.pop(set_id, None)
+                if is_old:
+                    due_now.add((own.settings.measures.index(board[0]), Due(set_id, board[0])))
+    return [*(board for _, board in sorted(due_now)), *_due_of_old(session)]
 
 
-def _due_of_old(session: Session, of_set: sa.ColumnElement[bool]) -> list[Due]:
+def _due_of_old(session: Session) -> list[Due]:
     """Of old boards whose runs are all scored."""
+    terms = _terms(session, OLD)
+    rows = session.execute(sa.select(Board.scoring_set_id, Board.measure).where(Board.scoring_set_id.in_(terms)))
+    stored = set(map(tuple, rows))
+    every = (Due(set_id, name) for set_id, own in sorted(terms.items()) for name in own.settings.measures)
+    lacking = [board for board in every if board not in stored]
     waiting, scored = (
         sa.exists().where(Scoring.scoring_set_id == ScoringSet.id, Scoring.state.in_(states))
         for states in (rules.UNFINISHED, (rules.State.SCORED,))
     )
-    terms = _terms(session, OLD, ~waiting, scored, of_set)
-    rows = session.execute(sa.select(Board.scoring_set_id, Board.measure).where(Board.scoring_set_id.in_(terms)))
-    stored = set(map(tuple, rows))
-    every = (Due(set_id, name) for set_id, own in sorted(terms.items()) for name in own.settings.measures)
-    return [board for board in every if board not in stored]
+    of_sets = ScoringSet.id.in_({board.scoring_set_id for board in lacking}), ~waiting, scored
+    ready = set(session.scalars(sa.select(ScoringSet.id).where(*of_sets))) if lacking else ()
+    return [board for board in lacking if board.scoring_set_id in ready]
 
 
 def refresh(database: Database, wanted: Due) -> bool:
@@ -174,10 +194,16 @@ def refresh(database: Database, wanted: Due) -> bool:
 
 def _refresh(database: Database, wanted: Due) -> bool:
     with database.read() as session:
-        if wanted not in due(session, only=wanted.scoring_set_id):
-            return False
         as_of = session.scalars(sa.select(clock())).one()
         works = _read(session, wanted)
+        own = Board.scoring_set_id == wanted.scoring_set_id, Board.measure == wanted.measure
+        columns = Board.subset, Board.version, Board.figures["over"].as_string()
+        stored = {
+            subset: (version, digest) for subset, version, digest in session.execute(sa.select(*columns).where(*own))
+        }
+        right = ((subset, (FIGURES_VERSION, work.lineup.digest)) for work in works for subset in work.subsets)
+        if all(stored.get(subset) == over for subset, over in right):
+            return False
     for work in works:
         ends, figures = _derive(work)
         changed = {run: pair for run, pair in ends.items() if differs(pair, work.figures[run][2:])}
@@ -194,6 +220,7 @@ def _refresh(database: Database, wanted: Due) -> bool:
             for subset in work.subsets:
                 key = {**wanted._asdict(), "subset": subset}
                 kept = {**packed, "version": FIGURES_VERSION, "figures": figures, "refreshed_at": as_of}
+                kept["generation"] = work.generation
                 session.merge(Board(**key, **kept))
     return bool(works)
 
@@ -236,10 +263,16 @@ def _compared(
 
 
 def _terms(session: Session, *of_sets: sa.ColumnElement[bool]) -> dict[int, StandingSet]:
-    """Id of a set -> its campaign's rule and its settings."""
-    statement = sa.select(ScoringSet, Campaign.run_choice).select_from(ScoringSet).join(Evaluation).join(Campaign)
-    rows = session.execute(statement.where(*of_sets))
-    return {own.id: StandingSet(rule, own.settings, own.state is rules.SetState.SUPERSEDED) for own, rule in rows}
+    """Id of a set -> its campaign's rule, its settings and the generation of its boards."""
+    number = sa.func.coalesce(BoardGeneration.number, 0)
+    statement = sa.select(ScoringSet, Campaign.run_choice, number).select_from(ScoringSet).join(Evaluation)
+    rows = session.execute(
+        statement.join(Campaign)
+        .outerjoin(BoardGeneration, BoardGeneration.evaluation_id == Evaluation.id)
+        .where(*of_sets)
+    )
+    of_past = rules.SetState.SUPERSEDED
+    return {own.id: StandingSet(rule, own.settings, own.state is of_past, number) for own, rule, number in rows}
 
 
 def best_means(session: Session, terms: Mapping[int, StandingSet]) -> dict[int, Means]:
@@ -310,7 +343,8 @@ def _read(session: Session, wanted: Due) -> list[_Work]:
         compare = is_primary or pairs * max(1, settings.queries) <= PAIRS_UP_TO
         subsets = (subset,) if len(settings.subsets) > 1 else tuple(Subset)
         figures = _figures(session, wanted, subset)
-        works.append(_Work(measure, settings, subsets, lineup, queries, columns, figures, compare))
+        of_board = measure, settings, subsets, lineup, queries, columns, figures, compare
+        works.append(_Work(*of_board, terms.generation))
     return works
 
 

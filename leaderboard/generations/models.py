@@ -18,3 +18,13 @@ class Generation(Base):
 
     campaign_id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
     number: Mapped[int] = mapped_column(sa.BigInteger)
+
+
+class BoardGeneration(Base):
+    """A number that only rises, with every change of which runs an evaluation's boards are over. No foreign key: it
+    would wait for whoever holds the evaluation and waits for the trail."""
+
+    __tablename__ = "board_generation"
+
+    evaluation_id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    number: Mapped[int] = mapped_column(sa.BigInteger)

@@ -66,7 +66,7 @@ class Submission(Base):
     sending_key: Mapped[str | None]
     said: Mapped[dict[str, Any]] = mapped_column(default=dict)
     filename: Mapped[str]
-    sha256: Mapped[str]
+    sha256: Mapped[str] = mapped_column(index=True)
     md5: Mapped[str]
     text_sha256: Mapped[str] = mapped_column(index=True)
     size: Mapped[int] = mapped_column(sa.BigInteger)

@@ -19,6 +19,7 @@ import time
 from collections import defaultdict
 from functools import partial
 from itertools import islice
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -120,6 +121,8 @@ class BoardRefresh:
         self._newest: int | None = None  # event seen
         self._quiet = _Pause()
         self._event: int | None = None  # the newest one when nothing was due
+        self._due: tuple[int | None, list[Due]] = None, []  # as found after that event, without what was tried since
+        self._looked: dict[int, Any] = {}
         self._look_at = 0.0  # when to look at the boards again, event or not
         self._busy = _Pause()
         self._rested = time.monotonic()  # when the queue last paused
@@ -138,7 +141,9 @@ class BoardRefresh:
                 self._newest = newest
                 self._quiet.begin(self._quiet_seconds)
             is_pause = self._quiet.is_over() and not exists(session, *IS_SCORING)
-            wanted = due(session) if is_pause else []
+            if is_pause and (not self._due[1] or newest != self._due[0]):
+                self._due = newest, due(session, looked=self._looked)
+            wanted = self._due[1] if is_pause else []
         if not is_pause:
             self.step_while_busy()
             return False
@@ -148,6 +153,7 @@ class BoardRefresh:
             self._event = newest
             self._look_at = min([now + BOARDS_SECONDS, *(self._set_aside[board] for board in wanted)])
             return False
+        wanted.remove(due_boards[0])
         self._refresh(due_boards[0])
         return True
 
@@ -158,7 +164,7 @@ class BoardRefresh:
         if started < self._rested + BUSY_SECONDS or not self._busy.is_over():
             return
         with self._database.read() as session:
-            due_boards = self._open(due(session, older_than=BUSY_SECONDS))
+            due_boards = self._open(due(session, BUSY_SECONDS, self._looked))
         if due_boards:
             self._refresh(due_boards[0])
         else:

@@ -116,6 +116,12 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("campaign_id", name=op.f("pk_generation")),
     )
     op.create_table(
+        "board_generation",
+        sa.Column("evaluation_id", sa.Integer(), autoincrement=False, nullable=False),
+        sa.Column("number", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("evaluation_id", name=op.f("pk_board_generation")),
+    )
+    op.create_table(
         "installation",
         sa.Column("id", sa.Integer(), autoincrement=False, nullable=False),
         sa.Column("store", sa.Text(), nullable=False),
@@ -694,6 +700,7 @@ def upgrade() -> None:
         batch_op.create_index(
             batch_op.f("ix_submission_evaluation_id_submission_system_id"), ["evaluation_id", "system_id"], unique=False
         )
+        batch_op.create_index(batch_op.f("ix_submission_sha256"), ["sha256"], unique=False)
         batch_op.create_index(batch_op.f("ix_submission_submitter_id"), ["submitter_id"], unique=False)
         batch_op.create_index(batch_op.f("ix_submission_system_id"), ["system_id"], unique=False)
         batch_op.create_index(batch_op.f("ix_submission_team_id"), ["team_id"], unique=False)
@@ -931,6 +938,7 @@ def upgrade() -> None:
             nullable=False,
         ),
         sa.Column("version", sa.Integer(), nullable=False),
+        sa.Column("generation", sa.BigInteger(), nullable=False),
         sa.Column("figures", JSON, nullable=False),
         moment("refreshed_at"),
         sa.Column("scorings", sa.LargeBinary(), nullable=False),

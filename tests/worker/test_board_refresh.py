@@ -19,7 +19,8 @@ from leaderboard.formats import QueryRow
 from leaderboard.generations.models import Generation
 from leaderboard.judgments.rules import JudgmentFiles
 from leaderboard.judgments.writes import import_judgments, import_queries
-from leaderboard.submissions.rules import Designation, State
+from leaderboard.submissions.rules import Designation, RunChoice, State, SystemKind
+from leaderboard.teams.models import System
 from leaderboard.worker import loop, queue
 from leaderboard.worker.loop import BoardRefresh
 from leaderboard.worker.models import Score, ScoringSet
@@ -198,3 +199,23 @@ def test_whatever_a_worker_does_takes_the_trails_lock_before_it_raises_a_generat
     raised = [(locked, number) for locked, number in places if number is not None]
     assert len(raised) >= 5  # submitted, scored, and each of three measures of the board
     assert [pair for pair in raised if pair[0] is None or pair[0] > pair[1]] == []
+
+
+def test_an_idle_look_reads_no_run_and_a_change_is_found_all_the_same(world: World) -> None:
+    runs = [world.submit(run_text(number)) for number in range(3)]
+    world.drain()
+    said: list[str] = []
+    sa.event.listen(world.database.engine, "before_cursor_execute", lambda *each: said.append(each[2]))
+    assert _due(world) == 0
+    of_old = "scoring.of_the_past"  # has an index of its own
+    assert [each for each in said if "submission" in each or ("FROM scoring " in each and of_old not in each)] == []
+    assert 0 < len(said) <= 8
+    with world.organising() as (session, campaign, _):
+        campaign.run_choice = RunChoice.LATEST if campaign.run_choice is not RunChoice.LATEST else RunChoice.BEST
+    look_closely = len(said)
+    _due(world)
+    assert any("submission" in each for each in said[look_closely:])
+    with world.database.write() as session:
+        system = world.scoring(runs[0]).submission.system_id
+        session.get_one(System, system).kind = SystemKind.BASELINE
+    assert _due(world) == 3

@@ -21,10 +21,13 @@ from sqlalchemy.orm import Session
 from leaderboard import db, metrics
 from leaderboard.boards.models import Standing
 from leaderboard.boards.rules import Rounding
+from leaderboard.campaigns.models import Campaign
+from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules import ScoringSettings, Subset
 from leaderboard.submissions import rules
 from leaderboard.submissions.models import Participation, Submission
 from leaderboard.submissions.reads.selection import select_scored_runs
+from leaderboard.teams.models import System
 from leaderboard.worker.models import Score, Scoring, ScoringSet
 
 NOTES = "what which run stands may depend on"
@@ -33,6 +36,12 @@ HAS_CEASED = sa.or_(ScoringSet.state == rules.SetState.SUPERSEDED, ScoringSet.sh
 OF_RUN = (
     "system_id", "late", "received_at", "scored_at", "chosen_at", "withdrawn_at", "ruling", "holds_place",
 )  # fmt: skip
+
+
+RAISE = sa.text(
+    "INSERT INTO board_generation (evaluation_id, number) VALUES (:evaluation, 1)"
+    " ON CONFLICT (evaluation_id) DO UPDATE SET number = board_generation.number + 1"
+)
 
 
 class Stands(NamedTuple):
@@ -80,15 +89,23 @@ def note_selection(session: Session, row: db.Base) -> None:
         was_set_aside = rules.SetState.SUPERSEDED in (state.attrs["state"].history.deleted or ())
         if came_back or was_set_aside or of("primary_measure"):
             notes["sets"].add(row.id)
+    elif isinstance(row, (Campaign, System)) and of("run_choice" if isinstance(row, Campaign) else "kind"):
+        notes[row.__tablename__].add(row.id)
 
 
 def settle_selection(session: Session) -> None:
-    """Finds again what stands for the systems of the runs that were noted, and in sets noted as well."""
+    """Finds again what stands for the systems of the runs that were noted, and in sets noted as well; raises the
+    numbers of boards over other runs, or over the same in other roles."""
     notes: Mapping[str, set[Any]] = session.info.pop(NOTES, defaultdict(set))
     systems = set(notes["moved"])
     if notes["runs"]:
         runs = sa.select(Submission.evaluation_id, Submission.system_id).where(Submission.id.in_(notes["runs"]))
         systems.update((evaluation, system) for evaluation, system in session.execute(runs))
+    of_boards = sa.select(Evaluation.id).where(Evaluation.campaign_id.in_(notes["campaign"]))
+    of_kinds = sa.select(Submission.evaluation_id).where(Submission.system_id.in_(notes["system"])).distinct()
+    others = set(session.scalars(of_boards.union(of_kinds))) if notes["campaign"] | notes["system"] else set()
+    for evaluation in sorted({evaluation for evaluation, _ in systems} | others):
+        session.execute(RAISE, {"evaluation": evaluation})
     for evaluation, own in _grouped(systems):  # in the sets whose boards go on
         _renew(session, sa.and_(ScoringSet.evaluation_id == evaluation, ~HAS_CEASED), own)
     for evaluation, own in _grouped(notes["moved"]):
