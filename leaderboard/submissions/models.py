@@ -14,12 +14,14 @@ from leaderboard.teams.models import System, Team
 
 
 class Installation(Base):
-    """One row, of what the processes of an installation share. store: the id of its run store."""
+    """One row, of what the processes of an installation share. store: the id of its run store; swept_at: when a worker
+    last began to look for files without a run."""
 
     __tablename__ = "installation"
 
     id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
     store: Mapped[str]
+    swept_at: Mapped[datetime | None]
 
 
 class Submission(Base):

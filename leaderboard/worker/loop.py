@@ -32,7 +32,7 @@ from leaderboard.errors import LeaderboardError, NoDatabase, NoStore, Unavailabl
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.mail import writes as outbox
 from leaderboard.store import RunStore
-from leaderboard.submissions.models import Submission
+from leaderboard.submissions.models import Installation, Submission
 from leaderboard.submissions.rules import SetState, State
 from leaderboard.submissions.writes.run_store import bind
 from leaderboard.worker import queue
@@ -60,6 +60,14 @@ def renew_sets(database: Database) -> None:
                 make_set(session, queue.WORKER, locked(session, Evaluation, evaluation_id))
         except LeaderboardError as error:
             log.warning("evaluation %s can't be scored by this version: %s", evaluation_id, error)
+
+
+def takes_sweep(database: Database) -> bool:
+    """Whether this worker sweeps now: one of an installation does, every HOUSEKEEPING_SECONDS."""
+    last = sa.func.coalesce(Installation.swept_at, clock(-HOUSEKEEPING_SECONDS)) <= clock(-HOUSEKEEPING_SECONDS)
+    take = sa.update(Installation).where(last).values(swept_at=clock()).returning(Installation.id)
+    with database.write() as session:
+        return session.scalar(take, execution_options={"synchronize_session": False}) is not None
 
 
 def remove_orphans(database: Database, store: RunStore) -> None:
@@ -450,7 +458,7 @@ def run(config: Config, stop: threading.Event | None = None, once: bool = False)
                     continue
                 if once:
                     break
-                if house.is_over(HOUSEKEEPING_SECONDS):
+                if house.is_over(HOUSEKEEPING_SECONDS) and takes_sweep(database):
                     remove_orphans(database, store)
                 stop.wait(POLL_SECONDS)
             except Unavailable as error:

@@ -125,6 +125,7 @@ def upgrade() -> None:
         "installation",
         sa.Column("id", sa.Integer(), autoincrement=False, nullable=False),
         sa.Column("store", sa.Text(), nullable=False),
+        moment("swept_at", nullable=True),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_installation")),
     )
     op.create_table(

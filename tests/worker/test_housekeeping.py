@@ -3,9 +3,12 @@
 import pytest
 import sqlalchemy as sa
 
+from leaderboard.db import clock
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.metrics import MEASURES_VERSION
+from leaderboard.submissions.models import Installation
 from leaderboard.submissions.rules import SetState, State
+from leaderboard.submissions.writes.run_store import bind
 from leaderboard.worker import loop
 from leaderboard.worker.models import ScoringSet
 from tests.support.world import World, run_text
@@ -67,3 +70,11 @@ def test_files_that_no_submission_names_are_removed_once_they_are_old(
     monkeypatch.setattr(loop, "ORPHAN_SECONDS", 0.0)
     loop.remove_orphans(world.database, world.store)
     assert list(world.store.orphan_candidates(0)) == [named]
+
+
+def test_one_worker_of_an_installation_sweeps_an_hour(world: World) -> None:
+    bind(world.database, world.store)
+    assert [loop.takes_sweep(world.database) for _ in range(3)] == [True, False, False]
+    with world.database.write() as session:
+        session.execute(sa.update(Installation).values(swept_at=clock(-loop.HOUSEKEEPING_SECONDS - 1)))
+    assert [loop.takes_sweep(world.database) for _ in range(2)] == [True, False]
