@@ -30,6 +30,7 @@ NOWHERE = {
         "accounts.log_out", "rate_limits",
     },
     "mails are sent, and listed for the operator": {"mail"},
+    "which run store is the installation's own": {"run_store.bind"},
     "what is left of a quota stands on the submission form, which is not kept": {
         "submissions.release_quota", "submissions.use_quota",
         "submissions.return_quota", "submissions.count_unused_file", "submissions.reserve_quota",
