@@ -79,14 +79,15 @@ def find_team(
 
 def find_known_team(session: Session, actor: Actor, slug: str, now: datetime) -> Team:
     """As `find_team`. Raises NotFound also where `actor` may not know of the team."""
+    return find_team(session, slug, actor, lambda team: is_known(session, actor, team, now))
 
-    def is_known(team: Team) -> bool:
-        shown = selection.with_current_scoring(sa.select(Submission.evaluation_id)).where(
-            Submission.team_id == team.id, selection.on_boards(), Scoring.state == State.SCORED
-        )
-        return access.knows_team(session, actor, team, evaluations_where(session, Evaluation.id.in_(shown)), now)
 
-    return find_team(session, slug, actor, is_known)
+def is_known(session: Session, actor: Actor, team: Team, now: datetime) -> bool:
+    """Whether there is such a team for `actor`."""
+    shown = selection.with_current_scoring(sa.select(Submission.evaluation_id)).where(
+        Submission.team_id == team.id, selection.on_boards(), Scoring.state == State.SCORED
+    )
+    return access.knows_team(session, actor, team, evaluations_where(session, Evaluation.id.in_(shown)), now)
 
 
 def find_team_let_in(session: Session, actor: Actor, campaign: Campaign, slug: str) -> Team:

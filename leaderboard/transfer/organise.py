@@ -7,7 +7,7 @@ is kept in the store like it.
 """
 
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import wraps
@@ -19,16 +19,19 @@ from flask.typing import ResponseReturnValue
 from wtforms import FileField, HiddenField, TextAreaField
 
 from leaderboard import access, db, numbers
+from leaderboard.accounts.rate_limits import TEAM_NAME, count
 from leaderboard.errors import BadInput, FileRejected, InvalidFields, LeaderboardError, NotFound
 from leaderboard.evaluations.reads.evaluations import organised_campaign
 from leaderboard.formats.plain_text import shown
+from leaderboard.names import name_key
 from leaderboard.store import Received, file_system
+from leaderboard.teams.reads import is_known, known_team, merged, team_called
 from leaderboard.transfer import importing
 from leaderboard.transfer.drafting import Draft, draft_of
 from leaderboard.transfer.exporting import exporting, packed
-from leaderboard.transfer.manifest import NAME, Tree, open_tree, read_manifest
+from leaderboard.transfer.manifest import NAME, TeamEntry, Tree, open_tree, read_manifest
 from leaderboard.web import uploads
-from leaderboard.web.context import actor, config, database, reading, store
+from leaderboard.web.context import actor, client_address, config, database, now, reading, store
 from leaderboard.web.exports import file_name
 from leaderboard.web.forms import Form, form_page
 from leaderboard.web.organise import here, limits
@@ -140,11 +143,35 @@ def _bring_in(upload: Received, separate: Received | None, campaign: str, *, kee
         manifest = read_manifest(_manifest(tree, upload, separate))
         if campaign and manifest.campaign.slug != campaign:
             raise BadInput(f"campaign, slug: {shown(manifest.campaign.slug)} is another campaign: this is {campaign}")
-        if len(manifest.runs(tree)[0]) > MOST_RUNS:
+        for path in manifest.archives:
+            tree.unpack(path)
+        runs = manifest.runs(tree)[0]
+        if len(runs) > MOST_RUNS:
             raise _too_large(upload)
-        return importing.bring_in(
-            database(), store(), lambda session: access.actor_of(session, user), manifest, tree, NAME, keep=keep
-        )
+        with _counting([manifest.team_called(run.team) for _, run in runs], keep=keep):
+            return importing.bring_in(
+                database(), store(), lambda session: access.actor_of(session, user), manifest, tree, NAME, keep=keep
+            )
+
+
+@contextmanager
+def _counting(teams: Sequence[TeamEntry], *, keep: bool) -> Iterator[None]:
+    """Counts each of these teams that is absent for whoever asks, as a try of its name: a preview and a refusal tell
+    that it is there. What is brought in is no try.
+
+    Raises TooManyAttempts in the place of what the block gives or raises.
+    """
+    with reading() as session:
+        named = {team_called(session, name_key(team.name)) or known_team(session, team.slug) for team in teams}
+        taken = {merged(session, team) for team in named if team is not None}
+        absent = sum(not is_known(session, actor(), team, now()) for team in taken)
+    is_try = True
+    try:
+        yield
+        is_try = not keep
+    finally:
+        for _ in range(absent * is_try):
+            count(database(), TEAM_NAME, now(), client_address(), user=actor().user_id)
 
 
 def _kept(proofs: str, field: str) -> tuple[Received, Received | None]:

@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
+from werkzeug.test import TestResponse
 
 from leaderboard.access import CONSOLE, actor_of
-from leaderboard.accounts.models import User
+from leaderboard.accounts.models import Attempt, User
 from leaderboard.audit.writes import present
 from leaderboard.campaigns.models import Campaign
 from leaderboard.evaluations.models import Evaluation
@@ -21,7 +22,7 @@ from leaderboard.mail.rules import MailKind
 from leaderboard.store import Received, RunStore
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.writes.submissions import import_run
-from leaderboard.teams.models import System
+from leaderboard.teams.models import System, Team
 from leaderboard.teams.writes import create_team
 from leaderboard.transfer.exporting import exporting
 from tests.support.pages import filled, hidden
@@ -202,6 +203,41 @@ def test_what_is_refused_after_its_preview_leaves_nothing(organiser: Reader, wor
     assert "team Old hands: is here already" in answer.text
     assert "leaderboard import-campaign" in answer.text
     assert slugs(world) == before
+    assert world.all(sa.select(Campaign.slug)) == ["harbour"]
+
+
+def test_previews_and_refusals_that_tell_of_absent_teams_are_counted_as_tries_of_their_names(
+    organiser: Reader, world: World
+) -> None:
+    with world.database.write() as session:
+        session.get_one(User, world.users["orla"].id).may_found = True
+        eve = actor_of(session, world.users["eve"].id)
+        for number in range(9):
+            create_team(session, eve, f"Hidden {number}")
+        session.execute(sa.update(Team).where(Team.slug == "alpha").values(is_listed=True))
+
+    def sent(*teams: str, slug: str = "") -> TestResponse:
+        runs = "".join(f'[[evaluation.runs]]\nfiles = "2019/run.{n}"\nteam = "{t}"\n' for n, t in enumerate(teams))
+        listed = f'[[team]]\nname = "{teams[0]}"\nslug = "{slug}"\n' if slug else ""
+        whole = f"{MANIFEST}{runs}{listed}".replace('"harbour"', '"new"')
+        files = {f"2019/run.{number}": RUN for number in range(len(teams))}
+        packed = archive(**{"manifest.toml": whole, **files})
+        return organiser.send("/organise/import/preview", packed, "y.zip", field="archive")
+
+    for name in ("Alpha", "Alpha", "Gamma"):  # Alpha lets itself be found, and nobody is called Gamma
+        assert sent(name).status_code in (200, 400)
+    assert world.count(Attempt) == 0
+    preview = sent("Delta")
+    told = sent(*(f"HIDDEN {number}" for number in range(8)), "Gamma")
+    assert (told.status_code, told.text.count("is here already, and")) == (400, 8)
+    assert sent("Gamma", slug="hidden-8").status_code == 400
+    with world.database.write() as session:
+        create_team(session, eve, "Delta")
+    assert organiser.post("/organise/import", kept=hidden(preview.text, "kept")).status_code == 400
+    refused = sent("Hidden 0")
+    assert (refused.status_code, "is here already" in refused.text) == (429, False)
+    assert "Too many of the teams&#39; names" in refused.text
+    assert sent("Gamma").status_code == 200
     assert world.all(sa.select(Campaign.slug)) == ["harbour"]
 
 
