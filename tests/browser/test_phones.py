@@ -208,3 +208,18 @@ def test_a_formula_wider_than_the_phone_can_be_scrolled_by_keyboard(
     page.emulate_media(color_scheme="dark")
     page.reload()  # a page that stands changes its colours step by step
     assert_accessible(page, colours=True)
+
+
+@pytest.mark.parametrize("width", [320, 344])
+def test_the_bar_of_links_is_no_wider_than_the_smallest_phones(
+    names: dict[str, object], news: str, new_page: Callable[..., Page], width: int
+) -> None:
+    page = new_page(viewport={"width": width, "height": 640})
+    for reader in ("", "Orla of the phones"):
+        if reader:
+            _log_in(page, news, reader)
+        for path in ("/", BOARD):
+            page.goto(news + path)
+            assert page.evaluate("document.documentElement.scrollWidth") == width, (reader, path)
+            lines = page.locator(".site-head nav a").evaluate_all("all => all.map(one => one.offsetTop)")
+            assert len(set(lines)) == 1, "the links stand beside each other"
