@@ -23,6 +23,7 @@ COLUMNS = columns(
 
 
 @blueprint.get("/")
+@blueprint.get("/campaigns", alias=True)  # leads there
 def front() -> ResponseReturnValue:
     """The campaign with the most periods comes first, with its progress; the others below it."""
     with reading() as session:

@@ -5,11 +5,12 @@ import logging
 from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from pathlib import PurePosixPath
+from urllib.parse import quote
 
-from flask import Flask, Response, current_app, g, make_response, render_template, request
+from flask import Flask, Response, current_app, g, make_response, redirect, render_template, request
 from flask.typing import ResponseReturnValue
 from flask_wtf.csrf import CSRFError
-from werkzeug.exceptions import HTTPException, MethodNotAllowed, RequestEntityTooLarge
+from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound, RequestEntityTooLarge
 
 from leaderboard import errors, numbers
 from leaderboard.web.exports import FORMATS
@@ -88,6 +89,15 @@ def _form_address() -> str | None:
     return next((address for address in addresses if pages and pages.test(address, "GET")), None)
 
 
+def _without_slash() -> str | None:
+    """The address that was asked for without slashes at its end, where a page has it: a path of this site."""
+    pages, path = current_app.create_url_adapter(request), request.path.rstrip("/")
+    if not path or path.startswith("//") or not pages or not pages.test(path, request.method):
+        return None
+    query = request.query_string.decode("ascii", "replace")
+    return quote(path) + (f"?{query}" if query else "")
+
+
 def _refusal(error: errors.LeaderboardError) -> ResponseReturnValue:
     if error.status == HTTPStatus.NOT_FOUND:
         return page(error.status)  # the same words for what is absent and what is hidden
@@ -113,6 +123,8 @@ def _http(error: HTTPException) -> ResponseReturnValue:
         answer = make_response(page(error.code))
         answer.allow.update(error.valid_methods or ())
         return answer
+    if isinstance(error, NotFound) and request.path.endswith("/") and (address := _without_slash()):
+        return redirect(address, HTTPStatus.PERMANENT_REDIRECT)
     if isinstance(error, RequestEntityTooLarge) and (most := request.max_content_length):
         return page(error.code, f"At most {numbers.size(most)} are read here. {WORDS[error.code][1]}")
     return page(error.code)

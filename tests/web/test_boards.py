@@ -214,3 +214,33 @@ def test_a_measure_of_which_less_is_better_says_so_in_its_head(app: Flask, datab
     assert text_of(head[0]).count("lower is better") == 1
     assert ">0.1000</data>\u2007\u2007<" in page  # the points of a column stand below each other
     assert ">0.000075</data><" in page
+
+
+def test_a_slash_at_the_end_of_an_address_leads_to_its_page_and_nowhere_else(client: Client) -> None:
+    browser = client("")
+    for address, page in {
+        "/campaigns/news/": "/campaigns/news",
+        "/campaigns/news/2026/?show=all": "/campaigns/news/2026?show=all",
+        "/campaigns": "/",
+    }.items():
+        answer = browser.get(address)
+        assert answer.status_code == 308, address
+        assert answer.location.removeprefix("http://localhost") == page
+    assert browser.get("/nothing/").status_code == 404
+    for path in ("//elsewhere.example/", "//elsewhere.example/campaigns/news/", "/\\elsewhere.example/"):
+        answer = browser.get("/", environ_overrides={"PATH_INFO": path})
+        assert answer.status_code == 404 or answer.location.startswith("http://localhost/"), path
+
+
+def test_the_head_of_a_page_names_its_campaign_and_says_what_it_is(client: Client, field: Field) -> None:
+    field.run("Alder", {"AP": [0.5] * 4})
+    for address in ("/campaigns/news", "/campaigns/news/2026", "/campaigns/news/2026/queries", "/submissions/1"):
+        head = client("").get(address).text.partition("</head>")[0]
+        title = re.search("<title>(.*?)</title>", head)
+        assert title
+        assert title[1].count("News search") == 1, address
+        assert f'property="og:url" content="http://localhost{address}"' in head
+        assert 'name="description" content="Articles of a year."' in head
+        assert f'property="og:title" content="{title[1].removesuffix(" · Leaderboard")}"' in head
+    assert "og:" not in client("").get("/campaigns/none").text
+    assert "News search" in client("organiser").get("/organise/news/2026/queries").text.partition("</title>")[0]
