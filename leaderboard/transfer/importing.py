@@ -119,6 +119,18 @@ class _Problems:
             raise FileRejected(problems[: entries.MOST_PROBLEMS], len(problems), self.name)
 
 
+def unpack(manifest: entries.Manifest, tree: entries.Tree, name: str) -> None:
+    """Adds to the tree what the manifest's archives hold, unless it is there. Raises FileRejected with every problem.
+
+    name  what messages call the manifest
+    """
+    problems = _Problems(name)
+    for path in manifest.archives:
+        with problems.at("archives"):
+            tree.unpack(path)
+    problems.raise_any()
+
+
 def bring_in(
     database: db.Database,
     store: RunStore,
@@ -138,10 +150,8 @@ def bring_in(
 
     Raises FileRejected with every problem, and NotAllowed.
     """
+    unpack(manifest, tree, name)
     problems, imported = _Problems(name), Imported(campaign=manifest.campaign.slug)
-    for path in manifest.archives:
-        with problems.at("archives"):
-            tree.unpack(path)
     runs, imported.report.unmatched = manifest.runs(tree)
     uploads: dict[str, Received] = {}
     for _, run in runs:

@@ -143,8 +143,7 @@ def _bring_in(upload: Received, separate: Received | None, campaign: str, *, kee
         manifest = read_manifest(_manifest(tree, upload, separate))
         if campaign and manifest.campaign.slug != campaign:
             raise BadInput(f"campaign, slug: {shown(manifest.campaign.slug)} is another campaign: this is {campaign}")
-        for path in manifest.archives:
-            tree.unpack(path)
+        importing.unpack(manifest, tree, NAME)
         runs = manifest.runs(tree)[0]
         if len(runs) > MOST_RUNS:
             raise _too_large(upload)
