@@ -112,7 +112,7 @@ def test_submit_checks_each_run_as_the_form_does_and_asks_for_the_same_yes(
     assert "judgments: 2 of 2 lines: the decision is neither Y nor N; it looks like judgments" in said
     assert out.startswith(f"{decided}: submission 1, SHA-256 ")
     assert cli.run(["submit", place, str(judgments), *team, "--confirm"]) == 1
-    assert len([path for path in Path(world.config.store_url).rglob("*") if path.is_file()]) == 1
+    assert len([path for path in (Path(world.config.store_url) / "runs").rglob("*") if path.is_file()]) == 1
     team = ["--team", "northern-lights", "--system", "owl", "--wait", "0"]
     assert cli.run(["submit", place, str(run_file), *team, "--confirm"]) == 0
     assert [run.filename for run in world.all(sa.select(Submission))] == ["decided.tsv", "a.run"]

@@ -32,6 +32,7 @@ from leaderboard.evaluations.rules import Opening
 from leaderboard.formats import read_judgments, read_queries
 from leaderboard.judgments import writes as judgments, writes as queries
 from leaderboard.judgments.rules import JudgmentFiles
+from leaderboard.store import IDENTITY
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.rules import State
 from leaderboard.teams import writes as systems, writes as teams
@@ -256,7 +257,9 @@ def browser_of(app: Flask, cookie: str | None) -> FlaskClient:
 
 def files_in(app: Flask) -> list[Path]:
     """Every file of the run store, half-written ones too."""
-    return [path for path in Path(app.extensions["config"].store_url).rglob("*") if path.is_file()]
+    return [
+        path for path in Path(app.extensions["config"].store_url).rglob("*") if path.is_file() and path.name != IDENTITY
+    ]
 
 
 @pytest.fixture

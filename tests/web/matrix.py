@@ -37,6 +37,7 @@ from leaderboard.store import RankedList
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.rules import State
 from leaderboard.submissions.writes import submissions
+from leaderboard.submissions.writes.run_store import bind
 from leaderboard.teams import writes as teams
 from leaderboard.teams.models import Invitation, Team
 from leaderboard.teams.rules import Role
@@ -224,6 +225,7 @@ def played(url: str, folder: Path) -> Iterator[Played]:
     app.extensions["clock"] = lambda: NOW
     app.testing = True
     made = Field(app.extensions["database"])
+    bind(made.database, app.extensions["store"])
     made.campaign()
     made.evaluation("2025", period_key=2025)  # over, and open to all
     accounts = _accounts(made)
