@@ -24,6 +24,7 @@ from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules import FormField
 from leaderboard.store import RankedList
 from leaderboard.submissions.models import Submission
+from leaderboard.submissions.writes.run_store import bind
 from tests.support.field import Field, about
 from tests.support.world import new_account
 
@@ -39,6 +40,7 @@ def set_up(app: Flask) -> tuple[str, dict[str, Any]]:
     """A campaign with a scored run; its organiser's token, for everything, and a place for each part of an address."""
     made = Field(app.extensions["database"]).campaign().evaluation()
     run = made.run("Birch", {"AP": about(0.4, 4), "P@5": [0.2] * 4}, team="Birches")
+    bind(app.extensions["database"], app.extensions["store"])
     received = app.extensions["store"].receive(io.BytesIO(b"q1 Q0 d1 1 0.5 birch\n"), "birch.run")
     app.extensions["store"].keep_ranked_lists(run, 10, 4, [(0, RankedList(("d1",), np.array([0.5])))])
     with made.database.write() as session:

@@ -20,6 +20,7 @@ from leaderboard.evaluations.rules import Opening
 from leaderboard.store import RankedList
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.rules import SystemKind
+from leaderboard.submissions.writes.run_store import bind
 from leaderboard.teams import writes as teams
 from leaderboard.teams.rules import Role
 from leaderboard.web.exports import FORMATS
@@ -91,6 +92,7 @@ def test_no_link_of_the_pages_leads_nowhere(client: Client, field: Field) -> Non
     run = field.run("Alder", {"AP": [0.6] * 4, "P@5": [0.2] * 4}, team="Woods")
     field.run("Term matching", {"AP": [0.1] * 4}, kind=SystemKind.BASELINE)
     browser = client("")
+    bind(field.database, browser.application.extensions["store"])
     browser.application.extensions["store"].keep_ranked_lists(run, 10, 1, ONE_LINE)
     seen: set[str] = set()
     waiting = ["/"]

@@ -10,6 +10,7 @@ from leaderboard.accounts import writes as credentials, writes as people
 from leaderboard.audit.writes import present
 from leaderboard.evaluations.rules import Opening
 from leaderboard.store import RankedList
+from leaderboard.submissions.writes.run_store import bind
 from leaderboard.teams import writes as teams
 from leaderboard.teams.models import Team
 from leaderboard.teams.rules import Role
@@ -84,6 +85,7 @@ def places(app: Flask) -> Field:
     values = {"AP": [0.4, 0.5, 0.6, 0.7], "P@5": [0.2] * 4}
     run = made.run("Sekretalder", values, team="Sekretwoods")
     other = made.run("Cedar", values, team="Cedars")
+    bind(app.extensions["database"], app.extensions["store"])
     app.extensions["store"].keep_ranked_lists(run, 10, 4, [(0, RankedList(("d1",), np.array([0.5])))])
     for source in (None, "assistant"):
         made.judge_again("q1 0 d1 1\nq2 0 d2 1\nq3 0 d1 1\nq4 0 d4 2\n", {run: values, other: values}, source=source)
