@@ -4,6 +4,7 @@ import contextlib
 import dataclasses
 import datetime as dt
 import errno
+import logging
 import os
 import resource
 import threading
@@ -205,7 +206,9 @@ def test_whatever_is_in_the_place_of_the_store_a_worker_waits_and_heals_and_the_
         world.submit(run_text(number))
     world.drain()
     place = Path(world.store.url)
+    caplog.set_level(logging.INFO)
     with working(world.config):
+        wait_until(lambda: "is waiting for work" in caplog.text, "the worker has found its store")
         for judgments, put in zip(cycle([CORRECTED, QRELS]), PLACES, strict=False):
             before = means(world)
             right = place.rename(place.with_name("elsewhere"))
