@@ -34,6 +34,11 @@ def main() -> int:
     with demonstration() as address, sync_playwright() as playwright:
         # As root, as in most containers, Chromium runs without its sandbox only.
         chromium = playwright.chromium.launch(executable_path=browser, args=["--no-sandbox"])
+        with chromium.new_page() as page:  # the worker adds intervals when it has nothing to score
+            page.goto(address + BOARD)
+            while page.get_by_text("Show intervals").count() == 0:
+                page.wait_for_timeout(1000)
+                page.reload()
         for name, (path, width, height) in PAGES.items():
             for scheme in SCHEMES:
                 take(chromium, address + path, FOLDER / f"{name}-{scheme}.png", width, height, scheme)

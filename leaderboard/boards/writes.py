@@ -219,9 +219,8 @@ def _refresh(database: Database, wanted: Due) -> bool:
         with database.write() as session:
             for subset in work.subsets:
                 key = {**wanted._asdict(), "subset": subset}
-                kept = {**packed, "version": FIGURES_VERSION, "figures": figures, "refreshed_at": as_of}
-                kept["generation"] = work.generation
-                session.merge(Board(**key, **kept))
+                kept = {"version": FIGURES_VERSION, "generation": work.generation, "refreshed_at": as_of}
+                session.merge(Board(**key, **packed, figures=figures, **kept))
     return bool(works)
 
 
@@ -343,8 +342,8 @@ def _read(session: Session, wanted: Due) -> list[_Work]:
         compare = is_primary or pairs * max(1, settings.queries) <= PAIRS_UP_TO
         subsets = (subset,) if len(settings.subsets) > 1 else tuple(Subset)
         figures = _figures(session, wanted, subset)
-        of_board = measure, settings, subsets, lineup, queries, columns, figures, compare
-        works.append(_Work(*of_board, terms.generation))
+        own = measure, settings, subsets, lineup, queries, columns, figures, compare, terms.generation
+        works.append(_Work(*own))
     return works
 
 

@@ -35,10 +35,9 @@ UNSEEN = (
 )  # fmt: skip
 
 CAMPAIGNS = "the campaigns of evaluations"  # in what a session keeps
-RAISE = sa.text(
-    "INSERT INTO generation (campaign_id, number) VALUES (:campaign, 1)"
-    " ON CONFLICT (campaign_id) DO UPDATE SET number = generation.number + 1"
-)
+RAISE = "INSERT INTO {0} ({1}, number) VALUES (:of, 1) ON CONFLICT ({1}) DO UPDATE SET number = {0}.number + 1"
+OF_PAGES = sa.text(RAISE.format("generation", "campaign_id"))
+OF_BOARDS = sa.text(RAISE.format("board_generation", "evaluation_id"))
 
 
 def campaign_of(session: Session, subject: Base, action: str = "") -> int | None:
@@ -75,7 +74,8 @@ def is_shown(row: Base) -> bool:
     return any(state.attrs[name].history.has_changes() for name in columns)
 
 
-def raise_generations(session: Session, campaigns: Iterable[int]) -> None:
-    """Raises each one's number, in one order, so that two transactions can't wait for each other."""
-    for campaign in sorted(set(campaigns)):
-        session.execute(RAISE, {"campaign": campaign})
+def raise_generations(session: Session, of: Iterable[int], numbers: sa.TextClause = OF_PAGES) -> None:
+    """Raises the numbers of these campaigns, or OF_BOARDS of these evaluations, in one order, so that two transactions
+    can't wait for each other."""
+    for each in sorted(set(of)):
+        session.execute(numbers, {"of": each})

@@ -74,9 +74,9 @@ class Parameter:
             of_grades = all(isinstance(each, tuple) and 0 <= each[0] <= GRADE_LIMIT for each in value)
             return tuple(sorted(value)) if of_grades else None
         for number in value if self.kind == "points" else (value,):
-            if not isinstance(number, (int, float)) or number > self.high:
+            if not isinstance(number, (int, float)) or not self.low <= number <= self.high:
                 return None
-            if number < self.low or (self.above and number == self.low):
+            if self.above and number == self.low:
                 return None
         if self.kind == "points":
             return tuple(sorted(map(float, value)))

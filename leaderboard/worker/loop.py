@@ -64,8 +64,14 @@ def renew_sets(database: Database) -> None:
 
 def takes_sweep(database: Database) -> bool:
     """Whether this worker sweeps now: one of an installation does, every HOUSEKEEPING_SECONDS."""
-    last = sa.func.coalesce(Installation.swept_at, clock(-HOUSEKEEPING_SECONDS)) <= clock(-HOUSEKEEPING_SECONDS)
-    take = sa.update(Installation).where(last).values(swept_at=clock()).returning(Installation.id)
+    # A moment ahead of the clock is one that a wrong clock gave.
+    is_over = ~Installation.swept_at.between(clock(-HOUSEKEEPING_SECONDS), clock())
+    take = (
+        sa.update(Installation)
+        .where(sa.or_(Installation.swept_at.is_(None), is_over))
+        .values(swept_at=clock())
+        .returning(Installation.id)
+    )
     with database.write() as session:
         return session.scalar(take, execution_options={"synchronize_session": False}) is not None
 

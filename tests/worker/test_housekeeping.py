@@ -78,3 +78,6 @@ def test_one_worker_of_an_installation_sweeps_an_hour(world: World) -> None:
     with world.database.write() as session:
         session.execute(sa.update(Installation).values(swept_at=clock(-loop.HOUSEKEEPING_SECONDS - 1)))
     assert [loop.takes_sweep(world.database) for _ in range(2)] == [True, False]
+    with world.database.write() as session:  # under a clock that was a day ahead
+        session.execute(sa.update(Installation).values(swept_at=clock(24 * 3600)))
+    assert [loop.takes_sweep(world.database) for _ in range(2)] == [True, False]

@@ -24,6 +24,7 @@ from leaderboard.boards.rules import Rounding
 from leaderboard.campaigns.models import Campaign
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules import ScoringSettings, Subset
+from leaderboard.generations.writes import OF_BOARDS, raise_generations
 from leaderboard.submissions import rules
 from leaderboard.submissions.models import Participation, Submission
 from leaderboard.submissions.reads.selection import select_scored_runs
@@ -36,12 +37,6 @@ HAS_CEASED = sa.or_(ScoringSet.state == rules.SetState.SUPERSEDED, ScoringSet.sh
 OF_RUN = (
     "system_id", "late", "received_at", "scored_at", "chosen_at", "withdrawn_at", "ruling", "holds_place",
 )  # fmt: skip
-
-
-RAISE = sa.text(
-    "INSERT INTO board_generation (evaluation_id, number) VALUES (:evaluation, 1)"
-    " ON CONFLICT (evaluation_id) DO UPDATE SET number = board_generation.number + 1"
-)
 
 
 class Stands(NamedTuple):
@@ -104,8 +99,7 @@ def settle_selection(session: Session) -> None:
     of_boards = sa.select(Evaluation.id).where(Evaluation.campaign_id.in_(notes["campaign"]))
     of_kinds = sa.select(Submission.evaluation_id).where(Submission.system_id.in_(notes["system"])).distinct()
     others = set(session.scalars(of_boards.union(of_kinds))) if notes["campaign"] | notes["system"] else set()
-    for evaluation in sorted({evaluation for evaluation, _ in systems} | others):
-        session.execute(RAISE, {"evaluation": evaluation})
+    raise_generations(session, {evaluation for evaluation, _ in systems} | others, OF_BOARDS)
     for evaluation, own in _grouped(systems):  # in the sets whose boards go on
         _renew(session, sa.and_(ScoringSet.evaluation_id == evaluation, ~HAS_CEASED), own)
     for evaluation, own in _grouped(notes["moved"]):
