@@ -345,6 +345,11 @@ class FormField:
         return cls(**{**content, **typed, "choices": tuple(content["choices"])})
 
 
+def download_name(campaign: str, evaluation: str, content: str) -> str:
+    """What a file of an evaluation is called as a download and in commands. content: such as `judgments`"""
+    return f"{campaign}-{evaluation}-{content}.{'tsv' if content == 'queries' else 'txt'}"
+
+
 def form_name(key: str) -> str:
     """What forms and messages call the answer to a field."""
     return f"answer-{key}"

@@ -23,6 +23,7 @@ from leaderboard.judgments.rules import READERS, JudgmentFiles
 from leaderboard.numbers import first_of
 from leaderboard.web.context import read, reading
 from leaderboard.web.endpoints import get, post
+from leaderboard.web.exports import evaluation_file
 from leaderboard.web.organise import EVALUATION, evaluation_here, here, read_after, read_body
 from leaderboard.web.uploads import read_files
 from leaderboard.worker.writes import make_official
@@ -290,5 +291,4 @@ def judged_documents(campaign: str, evaluation: str, query: str) -> reads.Judged
 
 def _lines(campaign: str, evaluation: str, file: JudgmentFile) -> Response:
     """A file of the published judgments."""
-    headers = {"Content-Disposition": f'attachment; filename="{campaign}-{evaluation}-{file}.txt"'}
-    return Response(read(reads.qrels, campaign, evaluation, file=file), headers=headers, mimetype="text/plain")
+    return evaluation_file(read(reads.qrels, campaign, evaluation, file=file), campaign, evaluation, file)

@@ -9,6 +9,7 @@ from leaderboard.boards.reads.board import BoardQuery
 from leaderboard.results.reads import queries, run as results
 from leaderboard.web.context import read, store
 from leaderboard.web.endpoints import get
+from leaderboard.web.exports import evaluation_file
 
 
 @get(f"{EVALUATION}/queries", asks=("measure", "tag", "sort"))
@@ -21,7 +22,7 @@ def list_queries(campaign: str, evaluation: str, **asked: Any) -> queries.QueryL
 def query_rows(campaign: str, evaluation: str) -> Response:
     """All queries that you may know of, as a file: id, text and tags, as `leaderboard score --queries` reads them."""
     page = read(queries.query_list, campaign, evaluation)
-    return Response(page.as_file, content_type="text/plain; charset=utf-8")
+    return evaluation_file(page.as_file, campaign, evaluation, "queries")
 
 
 @get(f"{EVALUATION}/queries/<path:query>", asks=("show", "sort"))

@@ -1,11 +1,12 @@
 """Queries of an evaluation, one query, one ranked list, two runs beside each other: as pages and as files."""
 
-from flask import Blueprint, Response, render_template, request
+from flask import Blueprint, render_template, request
 from flask.typing import ResponseReturnValue
 
 from leaderboard.boards.pages import board_query
 from leaderboard.evaluations.rules import Judging
 from leaderboard.numbers import read_whole
+from leaderboard.results import api
 from leaderboard.results.reads import queries
 from leaderboard.web import charts, exports
 from leaderboard.web.context import page_number, read, store
@@ -47,13 +48,7 @@ def query_list_file(campaign: str, evaluation: str) -> Table:
     return evaluation_table(page.evaluation, "-queries", shown, page.queries, facts)
 
 
-@blueprint.get(f"{QUERIES_ADDRESS}.tsv")
-def query_rows(campaign: str, evaluation: str) -> ResponseReturnValue:
-    """The queries that the reader knows of, as `leaderboard score --queries` reads them."""
-    page = read(queries.query_list, campaign, evaluation)
-    answer = Response(page.as_file, content_type="text/tab-separated-values; charset=utf-8")
-    answer.headers["Content-Disposition"] = 'attachment; filename="queries.tsv"'
-    return answer
+blueprint.get(f"{QUERIES_ADDRESS}.tsv", endpoint="query_rows")(api.query_rows)
 
 
 @blueprint.get(f"{QUERIES_ADDRESS}/<path:query>")

@@ -346,7 +346,7 @@ def organised_submission(campaign: str, evaluation: str, submission: int) -> rea
 def fetch_run(campaign: str, evaluation: str, submission: int) -> Response:
     """A run's file as it was received."""
     row = read(reads.submission_row, campaign, evaluation, submission)
-    return pages.run_download(row.id, row.sha256)
+    return pages.run_download(row.id, row.sha256, row.filename)
 
 
 @post(f"{ORGANISED_EVALUATION}/submissions/<int:submission>/take-off", Scope.ORGANISE, command=HIDE)

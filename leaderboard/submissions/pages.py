@@ -210,12 +210,10 @@ def check_looked(
             return completed(session, checked, run, looked.text_sha256, teams)
 
 
-def run_download(submission: int, sha256: str) -> Response:
+def run_download(submission: int, sha256: str, filename: str) -> Response:
     """The bytes as received, only ever as a download: nothing that a team sends is shown by a browser from here."""
     file = store().run_file(sha256).open("rb", buffering=0)  # the server sends from the descriptor's own position on
-    packed = file.read(2) == b"\x1f\x8b"
-    file.seek(0)
-    name = f"submission-{submission}.txt{'.gz' if packed else ''}"
+    name = rules.run_file_name(submission, filename)
     answer: Response = send_file(file, mimetype="application/octet-stream", as_attachment=True, download_name=name)
     answer.headers["Cache-Control"] = "private, no-store"
     return answer
@@ -506,7 +504,7 @@ def score_receipt(submission: int) -> ResponseReturnValue:
 def own_file(submission: int) -> Response:
     """The run's file as it was received, for its team and the organisers."""
     run = own_run(submission)
-    return run_download(run.id, run.receipt)
+    return run_download(run.id, run.receipt, run.filename)
 
 
 blueprint.add_url_rule("/submissions/<int:submission>/file", "fetch", signed_in(own_file))

@@ -149,6 +149,12 @@ def title_of_run(label: str, filename: str, number: int) -> str:
     return label or filename or f"Run {number}"
 
 
+def run_file_name(number: int, filename: str) -> str:
+    """What the file of a submission is called as a download and in commands. filename: what its sender called it"""
+    packed = filename.lower().endswith((".gz", ".tgz"))
+    return f"submission-{number}.txt{'.gz' if packed else ''}"
+
+
 def is_ranked(run: ScoredRun) -> bool:
     """Whether a run that stands for its system is ranked: baselines and late runs are shown without a rank."""
     return not (run.late or run.is_baseline)

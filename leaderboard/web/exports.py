@@ -18,7 +18,7 @@ from flask import Blueprint, Response
 from leaderboard.boards.reads.entries import Column
 from leaderboard.boards.rules import Rounding
 from leaderboard.evaluations.reads.evaluations import CampaignHeading, EvaluationHeading, Terms
-from leaderboard.evaluations.rules import OF_CAMPAIGN, OF_EVALUATION
+from leaderboard.evaluations.rules import OF_CAMPAIGN, OF_EVALUATION, download_name
 from leaderboard.frozen import frozen
 
 P = ParamSpec("P")
@@ -120,6 +120,12 @@ def _json(table: Table) -> str:
 
 # Ending -> media type, and what writes the file. One more is offered on every page with a table, and answers there.
 FORMATS = {"csv": ("text/csv", _csv), "json": ("application/json", _json)}
+
+
+def evaluation_file(text: str, campaign: str, evaluation: str, content: str) -> Response:
+    """Text as a download, named as a receipt's command names the file. content: as `download_name` takes it"""
+    headers = {"Content-Disposition": f'attachment; filename="{download_name(campaign, evaluation, content)}"'}
+    return Response(text, headers=headers, mimetype="text/plain")
 
 
 def file_name(text: str) -> str:

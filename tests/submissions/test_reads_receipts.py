@@ -34,7 +34,7 @@ from leaderboard.judgments.models import JudgmentRevision
 from leaderboard.judgments.reads import published, qrels
 from leaderboard.judgments.rules import JudgmentFiles
 from leaderboard.results.reads.queries import query_list
-from leaderboard.results.reads.run import JUDGMENTS, KNOWN, QUERIES, SUBTOPICS, Receipt, receipt, results
+from leaderboard.results.reads.run import Receipt, receipt, results
 from leaderboard.submissions.writes import submissions
 from leaderboard.teams.writes import NewSystem
 from leaderboard.worker.reads import current_set
@@ -67,13 +67,13 @@ class Played:
         return {column.name: figure.mean for column, figure in zip(shown.columns, shown.figures, strict=True)}
 
     def fetch(self, campaign: str, slug: str, actor: Actor, folder: Path) -> None:
-        """Puts there what somebody can fetch of the evaluation, under the names that the command gives."""
+        """Puts there what somebody can fetch of the evaluation, under the names that the site gives its files."""
         with self.world.database.read() as session:
             for file in published(session, actor, campaign, slug, present()).files:
                 lines = qrels(session, actor, campaign, slug, present(), file=file)
-                (folder / f"{file}.qrels").write_text("".join(lines))
+                (folder / f"{campaign}-{slug}-{file}.txt").write_text("".join(lines))
             page = query_list(session, actor, campaign, slug, present())
-        (folder / QUERIES).write_text(page.as_file)
+        (folder / f"{campaign}-{slug}-queries.tsv").write_text(page.as_file)
 
 
 @pytest.fixture(scope="module")
@@ -156,8 +156,8 @@ def _offline(
     """Runs the printed command beside the files that it names: measure -> mean."""
     words = shlex.split(found.command)
     assert words[:2] == ["leaderboard", "score"]
-    (folder / words[2]).write_text(run)
-    assert {*found.needs} <= {one.name for one in folder.iterdir()}
+    (folder / f"submission-{found.submission}.txt").write_text(run)
+    assert {*found.files.values()} <= {file.name for file in folder.iterdir()}
     monkeypatch.chdir(folder)
     capsys.readouterr()
     assert run_command(words[1:]) == 0
@@ -180,7 +180,7 @@ def test_over_the_shown_queries_the_command_gives_what_a_visitor_sees(
     played.change("2026", closes_at=present() - dt.timedelta(hours=1))  # before that nobody can fetch the judgments
     found = played.receipt("2026", VISITOR)
     played.fetch("small", "2026", VISITOR, tmp_path)
-    assert (tmp_path / JUDGMENTS).read_text() == "q1 0 d1 1\nq1 0 d2 0\nq3 0 d4 0\n"  # nothing of q2
+    assert (tmp_path / "small-2026-judgments.txt").read_text() == "q1 0 d1 1\nq1 0 d2 0\nq3 0 d4 0\n"  # nothing of q2
     text = "q1 Q0 d2 1 2.0 a-run\nq1 Q0 d1 2 1.0 a-run\nq2 Q0 d3 1 1.0 a-run\n"
     assert _offline(found, text, tmp_path, monkeypatch, capsys) == played.figures("2026", VISITOR)
     assert "q2" not in found.command
@@ -188,7 +188,7 @@ def test_over_the_shown_queries_the_command_gives_what_a_visitor_sees(
     assert found.judgments_published
     with world.database.read() as session:
         page = published(session, VISITOR, "small", "2026", present())
-    assert page.file_sha256 == hashlib.sha256((tmp_path / JUDGMENTS).read_bytes()).hexdigest()
+    assert page.file_sha256 == hashlib.sha256((tmp_path / "small-2026-judgments.txt").read_bytes()).hexdigest()
 
 
 def test_known_documents_and_judgments_of_subtopics_can_be_fetched_too(
@@ -224,8 +224,8 @@ def test_known_documents_and_judgments_of_subtopics_can_be_fetched_too(
         session.get_one(Evaluation, made.id).closes_at = present() - dt.timedelta(hours=1)
     found = played.receipt("aspects", VISITOR)
     played.fetch("aspects", slug, VISITOR, tmp_path)
-    assert {*found.needs} == {JUDGMENTS, KNOWN, SUBTOPICS}
-    assert "q2" not in (tmp_path / SUBTOPICS).read_text()
+    assert [*found.files] == ["run", "judgments", "known", "subtopics"]
+    assert "q2" not in (tmp_path / f"aspects-{slug}-subtopics.txt").read_text()
     figures = played.figures("aspects", VISITOR)
     assert figures["alpha_nDCG@5"] is not None
     assert figures["Coverage"] is not None
@@ -254,7 +254,7 @@ def test_while_single_queries_are_closed_a_receipt_tells_nothing_that_depends_on
     played.change("complete", closes_at=present() + dt.timedelta(days=1), details=Opening.CLOSED)
     found = played.receipt("complete", actor)
     played.change("complete", details=Opening.ALWAYS)
-    assert (found.command, found.judgments_sha256, found.settings_sha256, found.needs) == ("", None, None, ())
+    assert (found.command, found.judgments_sha256, found.settings_sha256, found.files) == ("", None, None, {})
     assert "once single queries are open" in found.no_command
     assert not found.judgments_published
 

@@ -19,13 +19,14 @@ from leaderboard.boards.reads import entries as table
 from leaderboard.boards.reads.entries import NO_FIGURE, Column, Disclosure, Figure, per_query_columns
 from leaderboard.boards.reads.ranking import load_standing, ranks, sorted_rows
 from leaderboard.evaluations.reads import evaluations as reads
-from leaderboard.evaluations.rules import Judging, NoRelevant, ScoringSettings, Subset
+from leaderboard.evaluations.rules import Judging, NoRelevant, ScoringSettings, Subset, download_name
 from leaderboard.frozen import frozen
 from leaderboard.metrics import Columns, Floats, Ints, Measure
 from leaderboard.metrics.families.detection import AQWV, MQWV, columns_from_values
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.reads.selection import holders_against
 from leaderboard.submissions.reads.status import ScoredSubmission, find_scored, label_of
+from leaderboard.submissions.rules import run_file_name
 from leaderboard.worker.models import Score, Scoring
 
 
@@ -119,24 +120,25 @@ def spread_of(vectors: Sequence[Floats], column: Column) -> Spread:
     return Spread(median, best, sign * np.fmin.reduce(sign * rows, axis=0), first)
 
 
-# What the files are called in the command.
-JUDGMENTS, QUERIES, KNOWN, SUBTOPICS = "judgments.qrels", "queries.tsv", "known.qrels", "subtopics.qrels"
+FILES = "run", "judgments", "queries", "known", "subtopics"
 
 
 def score_command(
-    settings: ScoringSettings, run: str, threshold: float | None, excluded: Sequence[str], highest_grade: int | None
+    settings: ScoringSettings,
+    files: Mapping[str, str],
+    threshold: float | None,
+    excluded: Sequence[str],
+    highest_grade: int | None,
 ) -> str:
     """`leaderboard score …` with every option that the settings ask for, for a shell.
 
-    run            the name of its file
+    files          run, judgments, queries, known, subtopics -> the name of the file, of those that are needed
     excluded       queries of the files that don't count
     highest_grade  of the evaluation's judgments, where a measure takes it from them, as ERR(max=data) does
     """
     options: dict[str, object] = {
         "--judging": settings.judging.value,
-        "--queries": QUERIES if settings.judging is Judging.COMPLETE else None,
-        "--known": KNOWN if settings.known else None,
-        "--subtopics": SUBTOPICS if settings.subtopics else None,
+        **{f"--{name}": files.get(name) for name in ("queries", "known", "subtopics")},
         "--documents": settings.documents,
         "--beta": settings.beta,
         "--no-relevant": settings.no_relevant.value,
@@ -144,7 +146,7 @@ def score_command(
         "--relevance": settings.relevance_level,
         "--highest-grade": highest_grade,
     }
-    words = ["leaderboard", "score", f"./{run}" if run.startswith("-") else run, "--judgments", JUDGMENTS]
+    words = ["leaderboard", "score", files["run"], "--judgments", files["judgments"]]
     words += [word for option, value in options.items() if value is not None for word in (option, str(value))]
     words += [f"--threshold={threshold!r}"] if threshold is not None else []
     words += [f"--exclude={query}" for query in excluded]
@@ -377,7 +379,8 @@ class Receipt:
     queries                whether the reader's figures are over all queries or over the shown ones
     command                for a shell; "" where the reader could not run it or would not get the figures that they see,
                            and `no_command` says why then
-    needs                  the files that the command names beside the run
+    files                  run, judgments, queries, known, subtopics -> the file that the command reads, as the site
+                           names its download; those that the figures need
     """
 
     submission: int
@@ -400,7 +403,7 @@ class Receipt:
     threshold: float | None
     command: str
     no_command: str
-    needs: tuple[str, ...]
+    files: dict[str, str]
 
 
 def receipt(session: Session, actor: Actor, submission_id: int, now: datetime) -> Receipt:
@@ -413,6 +416,9 @@ def receipt(session: Session, actor: Actor, submission_id: int, now: datetime) -
     inside = actor.answers_for(run.team_id, evaluation.campaign_id)
     arguments = [measure.arguments for measure in settings.scored]  # of those that take the highest grade, ERR's max
     from_judgments = any(own.get("max") == "data" or own.get("max_rel", 0) is None for own in arguments)
+    needed = True, True, settings.judging is Judging.COMPLETE, settings.known, settings.subtopics
+    files = {name: download_name(evaluation.campaign.slug, evaluation.slug, name) for name in compress(FILES, needed)}
+    files["run"] = run_file_name(run.id, run.filename)
     command = no_command = ""
     if not scored.details:
         no_command = (
@@ -427,8 +433,7 @@ def receipt(session: Session, actor: Actor, submission_id: int, now: datetime) -
         counted = set(settings.counted(in_set, subset))
         excluded = [query.external_id for query in known if query.external_id not in counted]
         highest = settings.highest_grade if from_judgments else None
-        command = score_command(settings, run.filename if inside else "RUN", run.threshold, excluded, highest)
-    needed = True, settings.judging is Judging.COMPLETE, settings.known, settings.subtopics
+        command = score_command(settings, files, run.threshold, excluded, highest)
     whole = scored.details and subset is Subset.ALL
     return db.snapshot(
         Receipt,
@@ -447,5 +452,5 @@ def receipt(session: Session, actor: Actor, submission_id: int, now: datetime) -
         threshold=run.threshold,
         command=command,
         no_command=no_command,
-        needs=tuple(compress((JUDGMENTS, QUERIES, KNOWN, SUBTOPICS), needed)) if command else (),
+        files=files if command else {},
     )
