@@ -1,6 +1,8 @@
 """Queries of an evaluation, one query, one ranked list, two runs beside each other: as pages and as files."""
 
-from flask import Blueprint, render_template, request
+from typing import Any
+
+from flask import Blueprint, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from leaderboard.boards.pages import board_query
@@ -114,6 +116,10 @@ def _compare(campaign: str, evaluation: str, page: int | None = None) -> queries
 
 @blueprint.get(COMPARE_ADDRESS)
 def compare_runs(campaign: str, evaluation: str) -> ResponseReturnValue:
+    ticked = request.args.getlist("run")  # on the board
+    if 1 <= len(ticked) <= 2:
+        chosen: dict[str, Any] = {**dict(zip(RUNS, ticked, strict=False)), "measure": request.args.get("measure")}
+        return redirect(url_for(".compare_runs", campaign=campaign, evaluation=evaluation, **chosen))
     page = _compare(campaign, evaluation, page_number())
     compared = page.compared
     chart = charts.comparison_chart(compared) if compared else None

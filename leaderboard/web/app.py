@@ -1,5 +1,6 @@
 """The site: `create_app` puts it together from modules with blueprints, and links are made from the page at hand."""
 
+from typing import Any
 from urllib.parse import urlsplit
 
 from flask import Blueprint, Flask, request, url_for
@@ -45,7 +46,8 @@ class RowNumber(IntegerConverter):
 
 
 def here(**changes: str | None) -> str:
-    """This page with some of its arguments, or parts of its path, changed; None or "" leaves one out."""
+    """This page with some of its arguments, or parts of its path, changed; None or "" leaves one out. An argument that
+    stands several times in the address keeps all of its values."""
     return _address(str(request.endpoint), changes)
 
 
@@ -56,8 +58,10 @@ def download(ending: str) -> str:
 
 def _address(endpoint: str, changes: dict[str, str | None]) -> str:
     # Of other names, `url_for` has arguments of its own.
-    shown = {name: value for name, value in request.args.items() if name.isalpha() and name != "endpoint"}
-    wanted = {**shown, **(request.view_args or {}), **changes}
+    shown = {
+        name: values for name, values in request.args.lists() if name.isalpha() and name != "endpoint" and any(values)
+    }
+    wanted: dict[str, Any] = {**shown, **(request.view_args or {}), **changes}
     return url_for(endpoint, **{name: value for name, value in wanted.items() if value})
 
 
