@@ -21,6 +21,7 @@ class Campaign(Base):
 
     links        [title, address] each, as its page shows them
     guidelines   in Markdown
+    baseline_team_id  the team of the organisers' baselines, from the first on
     archived_at  from when on it takes nothing any more: it can be read and stands apart
     """
 
@@ -44,6 +45,7 @@ class Campaign(Base):
     links: Mapped[list[Any]] = mapped_column(default=list)
     guidelines: Mapped[str] = mapped_column(default="")
     visibility: Mapped[Visibility] = mapped_column(choice(Visibility, "visibility"), default=Visibility.PUBLIC)
+    baseline_team_id: Mapped[int | None] = mapped_column(sa.ForeignKey("team.id"))
     archived_at: Mapped[datetime | None]
     created_at: Mapped[datetime]
     locked_at: Mapped[datetime | None]

@@ -24,7 +24,7 @@ from leaderboard.web.sessions import signed_in
 
 rooms_blueprint = Blueprint("organise", __name__, url_prefix="/organise")
 
-OF_EVALUATION = {Mend.QUERIES, Mend.JUDGMENTS, Mend.SETTINGS, Mend.FORM}
+OF_EVALUATION = {Mend.QUERIES, Mend.JUDGMENTS, Mend.SETTINGS, Mend.FORM, Mend.BASELINE}
 # Where each point of the readiness list is mended.
 MENDS = {
     Mend.QUERIES: "organise_queries.index",
@@ -32,7 +32,7 @@ MENDS = {
     Mend.SETTINGS: "organise_evaluations.settings",
     Mend.CAMPAIGN: "organise_campaigns.settings",
     Mend.ORGANISERS: "organise_people.show",
-    Mend.SYSTEMS: "organise_systems.index",
+    Mend.BASELINE: "organise_submissions.baseline",
     Mend.FORM: "organise_forms.index",
 }
 

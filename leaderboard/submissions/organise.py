@@ -8,7 +8,7 @@ from flask import Blueprint, flash, redirect, render_template, url_for
 from flask.typing import ResponseReturnValue
 
 from leaderboard import errors, numbers
-from leaderboard.submissions import api
+from leaderboard.submissions import api, pages
 from leaderboard.submissions.inputs import TakenOff
 from leaderboard.submissions.reads.status import FILTERS, may_replace, status, submissions
 from leaderboard.submissions.rules import SHOWN_STATES, SystemKind
@@ -16,6 +16,7 @@ from leaderboard.web.context import page_number, read
 from leaderboard.web.exports import Table, columns, exported, table
 from leaderboard.web.forms import Form, declared, done, form_page, sent_on
 from leaderboard.web.organise import organised
+from leaderboard.web.security import csrf
 
 blueprint = Blueprint("organise_submissions", __name__, url_prefix="/organise")
 
@@ -57,6 +58,21 @@ def of_campaign(campaign: str) -> ResponseReturnValue:
 @exported(blueprint, ALL)
 def of_campaign_file(campaign: str) -> Table:
     return of_evaluation_file(campaign, None)
+
+
+@blueprint.get(f"{OF_EVALUATION}/baseline")
+@organised
+def baseline(campaign: str, evaluation: str) -> ResponseReturnValue:
+    return pages.new(campaign, evaluation, baseline=True)
+
+
+@blueprint.post(f"{OF_EVALUATION}/baseline")
+@organised
+def add_baseline(campaign: str, evaluation: str) -> ResponseReturnValue:
+    return pages.send(campaign, evaluation, baseline=True)
+
+
+csrf.exempt(add_baseline)  # uploads.receive checks the token itself, before it keeps a byte of the file
 
 
 @blueprint.get(ONE)

@@ -70,6 +70,7 @@ YES = ("yes", "true", "1")
 class SentRun:
     """A run as it was sent.
 
+    team_id  0: that of the campaign's baselines
     system   the id of one of the team's, or the name of a new one
     upload   None where no file came, so that only what else is wrong can be told
     details  what is said of it: those of `submissions.submit` that a sender gives
@@ -142,18 +143,18 @@ class Intake:
         problems, user_id, number = errors.Gathered(), actor().user_id, 0
         try:
             with writing() as session:
-                system = NewSystem(sent.system) if isinstance(sent.system, str) else sent.system
+                team_id = team_of_choice(session, self.evaluation, sent.team_id).id
+                kind = rules.SystemKind.AUTOMATIC if sent.team_id else rules.SystemKind.BASELINE
+                system = NewSystem(sent.system, kind) if isinstance(sent.system, str) else sent.system
                 with problems:
                     number = submissions.submit(
-                        session, actor(), self.evaluation.id, sent.team_id, system=system,
+                        session, actor(), self.evaluation.id, team_id, system=system,
                         upload=sent.upload or NO_FILE, begun_at=begun_at, received_at=posted.received_at,
                         place=self.place, key=self.key, header=self.header, **sent.details,
                     ).id  # fmt: skip
                 problems.fields |= wrong
                 if sent.upload:  # while the team's quota is locked: of two at the same moment one comes first
-                    self.checked = completed(
-                        session, self.checked, None, sent.upload.text_sha256, [sent.team_id], number
-                    )
+                    self.checked = completed(session, self.checked, None, sent.upload.text_sha256, [team_id], number)
                 checked = self.checked
                 if checked.problem_count:
                     rejected = errors.FileRejected(checked.problems, checked.problem_count, checked.name)
@@ -185,6 +186,13 @@ class Intake:
             with arrived.open("rb") as file:
                 os.fsync(file.fileno())
         self.checked = check_looked(looked, expected, sent.details.get("threshold"), ())
+
+
+def team_of_choice(session: Session, evaluation: Evaluation, team_id: int) -> Team:
+    """The team of a choice in the form; of 0 the baselines' of the campaign, made where there is none yet."""
+    if not team_id:
+        return submissions.baseline_team(session, actor(), evaluation.campaign_id)
+    return session.get_one(Team, team_id)
 
 
 def receive_run(hold: Callable[[Fields], None], *more: Any) -> Posted:
@@ -270,7 +278,7 @@ class SubmitForm(Form):
         choices = []
         for team in page.teams_with_quota:
             choices += [(str(own.id), f"{own.name} ({team.name})" if several else own.name) for own in team.systems]
-            choices.append((f"{NEW}{team.id}", f"A new system of {team.name}"))
+            choices.append((f"{NEW}{team.id}", f"A new system of {team.name}" if team.id else "A new baseline"))
         # Nothing is preselected that a hurried reader could take for their own choice.
         form.system.choices = [("", "Choose a system"), *choices] if len(choices) > 1 else choices
         if page.run_choice is not rules.RunChoice.PRIMARY:
@@ -340,15 +348,15 @@ def asked_field(asked: FormField) -> Field:
 
 @submitting_blueprint.get("/campaigns/<campaign>/<evaluation>/submit")
 @signed_in
-def new(campaign: str, evaluation: str) -> ResponseReturnValue:
-    page = read(submitting, campaign, evaluation)
+def new(campaign: str, evaluation: str, *, baseline: bool = False) -> ResponseReturnValue:
+    page = read(submitting, campaign, evaluation, baseline=baseline)
     return _page(SubmitForm.on(page), page=page)
 
 
 @submitting_blueprint.post("/campaigns/<campaign>/<evaluation>/submit")
 @signed_in
-def send(campaign: str, evaluation: str) -> ResponseReturnValue:
-    page = read(submitting, campaign, evaluation)
+def send(campaign: str, evaluation: str, *, baseline: bool = False) -> ResponseReturnValue:
+    page = read(submitting, campaign, evaluation, baseline=baseline)
     refused = _refusal(page)
     # In the grace a file that came in time may still be confirmed; else nothing of the form is read.
     if refused is not None and not (page.evaluation.phase == "closing" and page.teams_with_quota):
@@ -357,7 +365,7 @@ def send(campaign: str, evaluation: str) -> ResponseReturnValue:
 
     def team_of(session: Session, fields: Fields) -> Team:
         # Where the form names no system it is refused for that, and its file is kept until one is chosen.
-        return session.get_one(Team, _chosen(page, fields.get("system") or any_team)[0])
+        return team_of_choice(session, intake.evaluation, _chosen(page, fields.get("system") or any_team)[0])
 
     def hold(fields: Fields) -> None:
         # A file is kept though the form may have mistakes: so many an hour at most.
@@ -422,9 +430,18 @@ def _refused(
     return _page(form, page=page, upload=upload, found=checked if checked.problem_count else None)
 
 
-# The form. upload: the file that has arrived and need not be sent again; found: what is said of it, or why it was
-# refused.
-_page = partial(form_page, "submit/new.html", upload=None, found=None)
+def _page(
+    form: SubmitForm,
+    error: errors.LeaderboardError | None = None,
+    *,
+    page: Submitting,
+    upload: Received | None = None,
+    found: rules.Checked | None = None,
+) -> ResponseReturnValue:
+    """The form. upload: the file that has arrived and need not be sent again; found: what is said of it, or why it was
+    refused."""
+    template = "organise/submissions/baseline.html" if page.is_baseline else "submit/new.html"
+    return form_page(template, form, error, page=page, upload=upload, found=found)
 
 
 def _refusal(page: Submitting) -> errors.LeaderboardError | None:

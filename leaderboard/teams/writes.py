@@ -4,6 +4,7 @@ Teams: made, renamed, joined by a link that works once or by asking, and left.
 """
 
 import secrets
+from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -134,6 +135,14 @@ def create_team(
         _join(session, team, actor.user_id, Role.OWNER)
     record(session, actor, "create", team, name=team.name)
     return team
+
+
+def free_team(session: Session, actor: Actor, name: str) -> Team:
+    """A team of nobody's, called so, or as nearly as names of teams may be."""
+    for nearly in (name, *(f"{slug_of(name)[:40]} {number}" for number in range(2, 100))):
+        with suppress(InvalidFields):
+            return create_team(session, actor, nearly, own=False)
+    raise InvalidFields({"name": [TAKEN]})
 
 
 def _join(session: Session, team: Team, user_id: int, role: Role = Role.MEMBER) -> None:

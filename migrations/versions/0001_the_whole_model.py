@@ -36,6 +36,19 @@ def moment(name: str, *, nullable: bool = False) -> sa.Column[Any]:
 
 def upgrade() -> None:
     op.create_table(
+        "team",
+        sa.Column("id", sa.Integer(), nullable=False),
+        sa.Column("slug", sa.Text(), nullable=False),
+        sa.Column("name", sa.Text(), nullable=False),
+        sa.Column("description", sa.Text(), nullable=False),
+        sa.Column("is_listed", sa.Boolean(), nullable=False),
+        moment("created_at"),
+        sa.Column("merged_into_id", sa.Integer(), nullable=True),
+        sa.ForeignKeyConstraint(["merged_into_id"], ["team.id"], name=op.f("fk_team_merged_into_id_team")),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_team")),
+        sa.UniqueConstraint("slug", name=op.f("uq_team_slug")),
+    )
+    op.create_table(
         "campaign",
         sa.Column("id", sa.Integer(), nullable=False),
         sa.Column("slug", sa.Text(), nullable=False),
@@ -91,6 +104,7 @@ def upgrade() -> None:
             ),
             nullable=False,
         ),
+        sa.Column("baseline_team_id", sa.Integer(), nullable=True),
         moment("archived_at", nullable=True),
         moment("created_at"),
         moment("locked_at", nullable=True),
@@ -99,6 +113,7 @@ def upgrade() -> None:
         sa.CheckConstraint("compat IN (9, 10)", name=op.f("ck_campaign_compat")),
         sa.CheckConstraint('"cost" >= 0.0 AND "cost" <= 1.7976931348623157e+308', name=op.f("ck_campaign_cost")),
         sa.CheckConstraint('"prior" > 0.0 AND "prior" < 1.0', name=op.f("ck_campaign_prior")),
+        sa.ForeignKeyConstraint(["baseline_team_id"], ["team.id"], name=op.f("fk_campaign_baseline_team_id_team")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_campaign")),
         sa.UniqueConstraint("slug", name=op.f("uq_campaign_slug")),
     )
@@ -139,19 +154,6 @@ def upgrade() -> None:
         batch_op.create_index(batch_op.f("ix_attempt_at"), ["at"], unique=False)
         batch_op.create_index(batch_op.f("ix_attempt_subject_attempt_at"), ["subject", "at"], unique=False)
 
-    op.create_table(
-        "team",
-        sa.Column("id", sa.Integer(), nullable=False),
-        sa.Column("slug", sa.Text(), nullable=False),
-        sa.Column("name", sa.Text(), nullable=False),
-        sa.Column("description", sa.Text(), nullable=False),
-        sa.Column("is_listed", sa.Boolean(), nullable=False),
-        moment("created_at"),
-        sa.Column("merged_into_id", sa.Integer(), nullable=True),
-        sa.ForeignKeyConstraint(["merged_into_id"], ["team.id"], name=op.f("fk_team_merged_into_id_team")),
-        sa.PrimaryKeyConstraint("id", name=op.f("pk_team")),
-        sa.UniqueConstraint("slug", name=op.f("uq_team_slug")),
-    )
     op.create_table(
         "team_name",
         sa.Column("name_key", sa.Text(), nullable=False),

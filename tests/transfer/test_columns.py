@@ -46,6 +46,7 @@ LEFT_OUT: Mapping[type[Base], Mapping[str, str]] = {
         "id": ROW,
         "created_at": HERE,
         "locked_at": "the first result locks it anew",
+        "baseline_team_id": ROW,
         "archived_at": "what is brought in can be worked on; its organisers archive it again",
     },
     Evaluation: {"id": ROW, "campaign_id": ROW, "created_at": HERE},

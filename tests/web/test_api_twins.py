@@ -75,6 +75,8 @@ OF_ANY_TEAM = ("list_all_teams", "add_member", "rename_any_team", "merge_any_tea
 WITHOUT: Mapping[str, str] = {
     "organise_import.into": "a form to choose a file",
     "organise_import.whole": "a form to choose a file",
+    "organise_submissions.baseline": "submit_run, then change_organised_system: as with any run and system",
+    "organise_submissions.add_baseline": "the same",
 }
 
 

@@ -5,11 +5,13 @@ import json
 import pytest
 import sqlalchemy as sa
 
+from leaderboard.campaigns.models import Campaign
 from leaderboard.evaluations import writes as submission_forms
 from leaderboard.evaluations.rules import FieldKind, FormField
 from leaderboard.submissions.models import Submission
-from leaderboard.submissions.rules import State
-from tests.support.pages import filled, table_of
+from leaderboard.submissions.rules import State, SystemKind
+from leaderboard.teams.models import Membership, System, Team
+from tests.support.pages import filled, hidden, table_of
 from tests.support.refused import every_row
 from tests.web.conftest import BOTH, FORM, RUN, Reader, World
 
@@ -121,3 +123,60 @@ def test_a_change_that_scores_runs_again_asks_first_and_says_so_then(
     assert "Yes, exclude 1 query" in asked.text
     assert "excluded" not in organiser.get(queries).split("All queries")[0]
     assert organiser.post(f"{queries}/change", **given, confirm="yes").location == queries
+
+
+BASELINE = f"{LIST}/baseline"
+NEW = {"system": "new-0", "new_system": "BM25"}
+
+
+@BOTH
+def test_an_organiser_adds_a_baseline_run_whose_team_and_system_are_made_with_it(
+    world: World, organiser: Reader, participant: Reader
+) -> None:
+    # What is asked of participants is not asked of organisers for a baseline.
+    world.do(
+        submission_forms.set_field, FormField(key="cost", label="Cost", kind=FieldKind.NUMBER, required=True).as_json()
+    )
+    world.do(submission_forms.state_agreement, "rules", "Rules", "Be fair.")
+    participant.get(BASELINE, status=404)
+    for page in (LIST, "/organise/harbour/2025"):
+        assert f'href="{BASELINE}"' in organiser.get(page)
+    assert organiser.send(BASELINE, RUN, "bm25.txt", **NEW).status_code == 302
+    again = organiser.send(BASELINE, RUN + "q3 Q0 d9 2 0.1 alpha\n", "bm25.txt", **NEW)
+    assert (again.status_code, "has a system &#39;BM25&#39;" in again.text) == (400, True)
+    [system] = world.all(sa.select(System).where(System.kind == SystemKind.BASELINE))
+    second = organiser.send(BASELINE, RUN + "q3 Q0 d9 2 0.1 alpha\n", "bm25.txt", system=str(system.id))
+    assert second.status_code == 302
+    runs = world.runs()
+    [campaign] = world.all(sa.select(Campaign))
+    assert [(run.system_id, run.team_id, run.charged) for run in runs] == [
+        (system.id, campaign.baseline_team_id, True)
+    ] * 2
+    [team] = world.all(sa.select(Team).where(Team.id == campaign.baseline_team_id))
+    assert (system.name, team.name) == ("BM25", "Harbour organisers")
+    assert not world.all(sa.select(Membership).where(Membership.team_id == team.id))
+    assert participant.send(BASELINE, RUN, "bm25.txt", **NEW).status_code == 404
+    assert len(world.runs()) == 2
+
+
+@BOTH
+def test_a_baseline_meets_the_checks_of_every_run(world: World, organiser: Reader) -> None:
+    strange = organiser.send(BASELINE, "q9 Q0 d1 1 0.9 bm25\n", "bm25.txt", **NEW)
+    assert strange.status_code == 400
+    assert organiser.send(BASELINE, RUN, "bm25.txt", **NEW).status_code == 302
+    twin = organiser.send(BASELINE, RUN, "bm25.txt", system="new-0", new_system="BM25 again")
+    assert (twin.status_code, len(world.runs())) == (200, 1)  # the same text again is asked about
+    kept = hidden(twin.text, "kept")
+    twin = organiser.send(BASELINE, None, system="new-0", new_system="BM25 again", kept=kept, confirm="yes")
+    assert (twin.status_code, len(world.runs())) == (302, 2)
+    world.change(daily_quota=0)
+    assert "No submission is left" in organiser.get(BASELINE)
+    world.change(daily_quota=None, closes_at=world.evaluation.created_at)
+    assert "closed" in organiser.get(BASELINE)
+
+
+@BOTH
+def test_a_name_that_no_other_team_may_have_keeps_no_baseline_out(world: World, organiser: Reader) -> None:
+    with world.database.write() as session:
+        session.get_one(Campaign, world.campaign.id).title = "Names that are longer than what a team may be called " * 2
+    assert organiser.send(BASELINE, RUN, "bm25.txt", **NEW).status_code == 302

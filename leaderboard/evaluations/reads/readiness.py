@@ -41,7 +41,7 @@ class Mend(StrEnum):
     SETTINGS = "settings of the evaluation"
     CAMPAIGN = "settings of the campaign"
     ORGANISERS = "teams let in"
-    SYSTEMS = "systems"
+    BASELINE = "add a baseline run"
     FORM = "form and file rules"
 
 
@@ -91,7 +91,7 @@ def _points(session: Session, evaluation: Evaluation, now: datetime) -> Iterator
         ("What is public", Mend.SETTINGS, _openings(evaluation, now)),
         ("Quotas", Mend.SETTINGS, _quotas(evaluation)),
         ("Documents", Mend.FORM, _document_list(evaluation)),
-        ("Baselines", Mend.SYSTEMS, _baselines(session, evaluation)),
+        ("Baselines", Mend.BASELINE, _baselines(session, evaluation)),
         ("Words", Mend.CAMPAIGN, _words(evaluation)),
     ):
         points = [Point(about, urgency, words, *more or [mend]) for urgency, words, *more in check]
@@ -220,7 +220,7 @@ def _document_list(evaluation: Evaluation) -> Points:
 def _baselines(session: Session, evaluation: Evaluation) -> Points:
     systems = sa.select(sa.func.count(sa.distinct(System.id))).join(Submission, Submission.system_id == System.id)
     own = Submission.evaluation_id == evaluation.id, Submission.withdrawn_at.is_(None)
-    words = "No baseline yet: participants see better where they stand beside one. Mark a system with runs as one."
+    words = "No baseline yet. Beside a baseline participants see better where they stand."
     count = session.scalar(systems.where(System.kind == SystemKind.BASELINE, *own))
     yield (DONE, f"{counted(count, 'baseline')}.") if count else (LOOK, words)
 

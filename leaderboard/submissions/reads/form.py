@@ -29,6 +29,7 @@ from leaderboard.submissions.models import Arrival, Participation, PersonalUse, 
 from leaderboard.submissions.reads.selection import scored_runs
 from leaderboard.submissions.rules import Checked, Expected, Quota, RunChoice
 from leaderboard.teams.models import Membership, System, Team
+from leaderboard.teams.reads import merged
 from leaderboard.worker.reads import current_set
 
 
@@ -275,19 +276,34 @@ class Submitting:
     returned_by: tuple[str, ...]
 
     @property
+    def is_baseline(self) -> bool:
+        """Whether the run is a baseline of the organisers."""
+        return [team.id for team in self.teams] == [0]
+
+    @property
     def teams_with_quota(self) -> tuple[TeamSubmitting, ...]:
         """Those that the reader may submit something of now."""
         return tuple(team for team in self.teams if team.quota.left != 0) if self.personal.left != 0 else ()
 
 
-def submitting(session: Session, actor: Actor, campaign_slug: str, evaluation_slug: str, now: datetime) -> Submitting:
-    """Raises NotFound when there is no such evaluation."""
-    evaluation = reads.find_evaluation(session, actor, campaign_slug, evaluation_slug)
-    own = sa.select(Team).join(Membership).where(Membership.user_id == actor.user_id)
-    teams = session.scalars(own.order_by(Team.name, Team.id)).all()
+def submitting(
+    session: Session, actor: Actor, campaign_slug: str, evaluation_slug: str, now: datetime, *, baseline: bool = False
+) -> Submitting:
+    """Raises NotFound when there is no such evaluation.
+
+    baseline  of an organiser: for the team of the campaign's baselines, whose id is 0 here, there or not yet
+    """
+    find = reads.organised_evaluation if baseline else reads.find_evaluation
+    evaluation = find(session, actor, campaign_slug, evaluation_slug)
+    if baseline:
+        pinned = evaluation.campaign.baseline_team_id
+        teams = [merged(session, session.get_one(Team, pinned)) if pinned else Team(id=0, slug="", name="")]
+    else:
+        own = sa.select(Team).join(Membership).where(Membership.user_id == actor.user_id)
+        teams = [*session.scalars(own.order_by(Team.name, Team.id))]
     ids = [team.id for team in teams]
-    systems, rules = _systems(session, evaluation, ids), reads.file_rules(evaluation)
-    asked = reads.form_fields(evaluation)
+    systems, rules = _systems(session, evaluation, ids, baseline), reads.file_rules(evaluation)
+    asked = () if baseline else reads.form_fields(evaluation)
     quotas, personal = quotas_of(session, evaluation, ids, actor.user_id, now)
     entered = Participation.evaluation_id == evaluation.id, Participation.team_id.in_(ids)
     primaries = sa.select(Submission).join(Participation, Participation.primary_submission_id == Submission.id)
@@ -300,6 +316,7 @@ def submitting(session: Session, actor: Actor, campaign_slug: str, evaluation_sl
             snapshot(
                 TeamSubmitting,
                 team,
+                id=0 if baseline else team.id,
                 systems=systems.get(team.id, ()),
                 quota=quotas[team.id],
                 primary=primary.get(team.id, ""),
@@ -309,7 +326,7 @@ def submitting(session: Session, actor: Actor, campaign_slug: str, evaluation_sl
         personal=personal,
         fields=tuple(field for field in asked if field.in_form),
         from_metadata=tuple(field for field in asked if field.asked and field.header),
-        agreements=_agreements(session, actor, evaluation),
+        agreements=() if baseline else _agreements(session, actor, evaluation),
         rules=rules,
         rules_in_words=rules.in_words,
         returned_by=reads.measures_of_returned(evaluation.campaign),
@@ -327,8 +344,10 @@ def _agreements(session: Session, actor: Actor, evaluation: Evaluation) -> tuple
     )
 
 
-def _systems(session: Session, evaluation: Evaluation, team_ids: list[int]) -> dict[int, tuple[OwnSystem, ...]]:
-    """The systems of each team that its members may submit runs of."""
+def _systems(
+    session: Session, evaluation: Evaluation, team_ids: list[int], baseline: bool
+) -> dict[int, tuple[OwnSystem, ...]]:
+    """The systems of each team that its members may submit runs of, or its baselines."""
     choice = evaluation.campaign.run_choice
     is_chosen = choice is RunChoice.PRIMARY
     of_teams = Submission.evaluation_id == evaluation.id, Submission.team_id.in_(team_ids), ~Submission.late
@@ -337,7 +356,7 @@ def _systems(session: Session, evaluation: Evaluation, team_ids: list[int]) -> d
     systems: dict[int, tuple[OwnSystem, ...]] = {}
     for system in session.scalars(
         sa.select(System)
-        .where(System.team_id.in_(team_ids), System.kind != submission_rules.SystemKind.BASELINE)
+        .where(System.team_id.in_(team_ids), (System.kind == submission_rules.SystemKind.BASELINE).is_(baseline))
         .order_by(System.name, System.id)
     ):
         run = standing.get(system.id)

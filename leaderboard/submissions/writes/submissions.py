@@ -36,10 +36,10 @@ from leaderboard.submissions.inputs import PastRun, RunSettings
 from leaderboard.submissions.models import Arrival, Participation, PersonalUse, Submission, Use
 from leaderboard.submissions.reads import selection
 from leaderboard.submissions.reads.form import quotas_of
-from leaderboard.submissions.rules import Designation, Ruling, State, day_of, retry_seconds, start_of
+from leaderboard.submissions.rules import Designation, Ruling, State, SystemKind, day_of, retry_seconds, start_of
 from leaderboard.teams.models import Membership, System, Team
 from leaderboard.teams.reads import merged
-from leaderboard.teams.writes import NewSystem, create_system, ensure_pseudonym
+from leaderboard.teams.writes import NewSystem, create_system, ensure_pseudonym, free_team
 from leaderboard.texts import LONGEST_REASON, checked_text
 from leaderboard.worker.models import Scoring, ScoringSet
 from leaderboard.worker.writes import enqueue, live_sets, next_turns
@@ -196,6 +196,18 @@ class Sending:
     key: str | None = None
 
 
+def baseline_team(session: Session, actor: Actor, campaign_id: int) -> Team:
+    """The team of the organisers' baselines, made with the first of them. Nobody is in it."""
+    campaign = session.get_one(Campaign, campaign_id)
+    access.require_organiser(actor, campaign_id)
+    if campaign.baseline_team_id is None:
+        campaign = access.locked_to_organise(session, actor, campaign)
+    if campaign.baseline_team_id is None:  # nobody made it meanwhile
+        campaign.baseline_team_id = free_team(session, actor, f"{campaign.title} organisers").id
+        record(session, actor, "make baseline team", campaign, team=campaign.baseline_team_id)
+    return merged(session, session.get_one(Team, campaign.baseline_team_id))
+
+
 def submit(
     session: Session,
     actor: Actor,
@@ -266,14 +278,18 @@ def _checked_details(
     with wrong:
         columns |= checked(RunSettings, words).model_dump()
         columns["version"] = columns["version"] or evaluation.period
-    with wrong:
-        of_file, is_person = {**sending.header, **sending.said}, actor.user_id is not None
-        columns["answers"] = checked_answers(form_fields(evaluation), sending.answers, of_file, complete=is_person)
-    with wrong:
-        accept_agreements(session, actor, evaluation, sending.accepted)
     own_system: System | None = None
     with wrong:
         own_system = _own_system(session, actor, team, system)
+    is_baseline = own_system is not None and own_system.kind is SystemKind.BASELINE
+    # Of their own baselines organisers ask nothing.
+    asked = actor.user_id is not None and not (is_baseline and actor.may_organise(evaluation.campaign_id))
+    with wrong:
+        of_file = {**sending.header, **sending.said}
+        columns["answers"] = checked_answers(form_fields(evaluation), sending.answers, of_file, complete=asked)
+    with wrong:
+        if asked:
+            accept_agreements(session, actor, evaluation, sending.accepted)
     wrong.raise_any()
     return cast(System, own_system), columns
 
