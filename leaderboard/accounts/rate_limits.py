@@ -18,7 +18,7 @@ address.
 
 Mails are counted by whom they would go to, which may be nobody here, and by whom they were asked for, so that this site
 floods no mailbox; what is done with a link of a mail is counted, too, since each try hashes a password. So are files
-that come by the form of a run, since it keeps them while it has mistakes.
+that come by the form of a run, since it keeps them while it has mistakes, and checks of files, which compute.
 
 A network address is a whole /64 where it is an IPv6 one, since that is what one customer is given.
 """
@@ -45,6 +45,7 @@ HOUR = timedelta(hours=1)
 REGISTRATIONS = 30  # of one address in that time: a class may sit behind one address
 TAKEN_NAMES = 10  # asked for by one address in that time; then it registers none, taken or free; of teams as many
 FORM_FILES = 60  # that one person sends by the site's forms, whatever becomes of them
+CHECKS = 60  # of runs that one person does not submit
 
 
 @frozen
@@ -87,6 +88,10 @@ LINK = Limit(
 )
 FORM_FILE = Limit(
     {"form files of user {user}": FORM_FILES}, f"You have sent very many files; {AGAIN}, or send them through the API."
+)
+CHECK = Limit(
+    {"checks of user {user}": CHECKS},
+    f"You have had very many files checked; {AGAIN}, or check them on your computer with `leaderboard check`.",
 )
 WRONG_TOKEN = Limit(
     {"tokens from {network}": OF_ADDRESS},

@@ -340,6 +340,8 @@ class Piece:
 
     def without_comments(self) -> "Piece":
         """The piece without comments and empty lines."""
+        if not self.text.strip():  # a line for each byte, perhaps: what follows takes its time by line
+            return Piece.of(b"", ())
         codes = self.codes
         newline = np.flatnonzero(codes == NEWLINE)
         content = np.flatnonzero(~IS_BLANK.take(codes))

@@ -27,7 +27,6 @@ from leaderboard.errors import Conflict, Gathered, InvalidFields, NotFound, TooL
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads.evaluations import find_evaluation
 from leaderboard.evaluations.writes import agreements_of
-from leaderboard.formats import ByteSource, Limits
 from leaderboard.frozen import frozen
 from leaderboard.store import Received
 from leaderboard.submissions import pages
@@ -36,12 +35,12 @@ from leaderboard.submissions.models import Submission
 from leaderboard.submissions.reads import status as reads
 from leaderboard.submissions.reads.form import Submitting, checking, submitting
 from leaderboard.submissions.reads.status import SubmissionStatus
-from leaderboard.submissions.rules import CHECKED_BYTES, Checked, Looked, look_at
+from leaderboard.submissions.rules import Checked
 from leaderboard.submissions.writes import submissions
 from leaderboard.teams.models import System, Team
 from leaderboard.teams.reads import find_own_team, find_system
 from leaderboard.web import uploads
-from leaderboard.web.context import actor, now, read, reading, store, writing
+from leaderboard.web.context import actor, now, read, reading, writing
 from leaderboard.web.endpoints import answered, get, post
 from leaderboard.web.organise import CAMPAIGN, EVALUATION as ORGANISED_EVALUATION, evaluation_here
 from leaderboard.web.security import require_text
@@ -280,15 +279,14 @@ def check(campaign: str, evaluation: str) -> Checked:
     of the queries it covers. Nothing is kept.
     """
     page = read(checking, campaign, evaluation)
-    fields, files = uploads.read_files({"run": _look}, ("threshold",))
-    threshold = checked(RunSettings, fields.to_dict()).threshold
-    if "run" not in files:
+
+    def settings(fields: uploads.Fields) -> RunSettings:
+        return checked(RunSettings, fields.to_dict())
+
+    _, found = pages.check_sent(page.expected, settings, partial(uploads.require_known, ("threshold",), ("run",)))
+    if found is None:
         raise InvalidFields({"run": ["send the run's file"]})
-    return pages.check_looked(files["run"], page.expected, threshold, actor().teams)
-
-
-def _look(file: ByteSource, *, name: str, limits: Limits) -> Looked:  # noqa: ARG001  # a run has limits of its own
-    return look_at(file, name, CHECKED_BYTES, store().config.text_bytes)
+    return found
 
 
 IN_EVALUATION = {  # an organiser's address has the evaluation in it: it is the run's own

@@ -27,7 +27,7 @@ from flask.typing import ResponseReturnValue
 from sqlalchemy.orm import Session
 from wtforms import BooleanField, Field, FileField, HiddenField, RadioField, SelectField, StringField
 
-from leaderboard import access, errors, numbers
+from leaderboard import access, bounded, errors, numbers
 from leaderboard.accounts import rate_limits as attempts
 from leaderboard.boards.reads.entries import NO_FIGURE
 from leaderboard.declared.inputs import checked_partly
@@ -35,7 +35,7 @@ from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads.evaluations import find_evaluation
 from leaderboard.evaluations.rules import FieldKind, FormField, form_name
 from leaderboard.evaluations.writes import agreement_name
-from leaderboard.formats import RUN_FORMATS, Metadata, run_metadata, side_metadata
+from leaderboard.formats import RUN_FORMATS, Metadata, side_metadata
 from leaderboard.frozen import frozen
 from leaderboard.results.reads.run import receipt, results
 from leaderboard.store import Received
@@ -60,8 +60,10 @@ from leaderboard.web.uploads import Fields, Posted
 
 ANY_UPLOAD_SECONDS = 24 * 3600  # where the installation sets no longest time of an upload
 COUNTING_SECONDS = 300  # from the last byte of a file to its row, at most
-# Each check takes up to some hundred megabytes for a second: more at once would bound nobody's memory.
-AT_ONCE = threading.BoundedSemaphore(2)
+# Each look at a file takes up to some hundred megabytes for a second: more at once would bound nobody's memory. Checks
+# hold up no run that is sent, and only so many of them wait, each with a thread.
+RUNS_AT_ONCE, CHECKS_AT_ONCE = threading.BoundedSemaphore(2), threading.BoundedSemaphore(2)
+CHECKS_WAITING = threading.BoundedSemaphore(20)
 NO_FILE = Received("", "", "", 0, 0, "")
 YES = ("yes", "true", "1")
 
@@ -179,13 +181,12 @@ class Intake:
         with reading() as session:
             expected = expected_of(session, actor(), self.evaluation, now(), to_submit=True)
         path = arrived or store().run_file(upload.sha256)
-        self.header = run_metadata(path, upload.filename)
-        kept = rules.CHECKED_BYTES, store().config.text_bytes
-        looked = rules.look_at(path, upload.filename, *kept, upload.text_sha256)
         if arrived:  # before the transaction that keeps it: a large file takes seconds
             with arrived.open("rb") as file:
                 os.fsync(file.fileno())
-        self.checked = check_looked(looked, expected, sent.details.get("threshold"), ())
+        theta = sent.details.get("threshold")
+        with uploads.aside(), RUNS_AT_ONCE:
+            self.checked, self.header = _check_file(path, upload.filename, expected, theta, (), upload.text_sha256)
 
 
 def team_of_choice(session: Session, evaluation: Evaluation, team_id: int) -> Team:
@@ -205,17 +206,54 @@ def said_beside(posted: Posted) -> Metadata:
     return Metadata() if posted.beside is None else side_metadata(posted.beside)
 
 
-def check_looked(
-    looked: rules.Looked,
+def _check_file(
+    path: Path,
+    filename: str,
     expected: rules.Expected,
     threshold: float | None,
     teams: Collection[int],
-) -> rules.Checked:
-    """What would become of a run that was looked at. teams: whose submissions are looked through for the same text."""
-    with AT_ONCE:
-        checked, run = rules.check_run(looked, expected, threshold=threshold)
-        with reading() as session:
-            return completed(session, checked, run, looked.text_sha256, teams)
+    text_sha256: str = "",
+) -> tuple[rules.Checked, dict[str, str]]:
+    """What would become of a file, and what its comment lines say. teams: whose submissions are looked through for the
+    same text."""
+    of_file = path, filename, store().config.text_bytes, text_sha256
+    try:
+        file = bounded.call(rules.check_file, *of_file, expected, threshold)
+    except bounded.Exceeded:
+        problem = errors.Problem(None, "takes more memory or time to read than any run that can be scored here")
+        file = rules.CheckedFile(rules.Checked(filename, True, (problem,), 1, threshold=threshold, expected=expected))
+    with reading() as session:
+        return completed(session, file.checked, file.run, file.text_sha256, teams), file.header
+
+
+def check_sent(
+    expected: rules.Expected,
+    settings: Callable[[Fields], RunSettings | None],
+    check: Callable[[Fields], None] | None = None,
+) -> tuple[Fields, rules.Checked | None]:
+    """This request's form, and what would become of its run; None where it has none, or no settings.
+
+    check: as `uploads.receive` takes it. Raises TooManyAttempts before the file is read, and while many wait.
+    """
+    teams = actor().teams
+
+    def admit(_: Fields) -> None:
+        if actor().user_id is not None:
+            attempts.count(database(), attempts.CHECK, clock(), "", user=actor().user_id)
+
+    def look(fields: Fields, path: Path, filename: str) -> rules.Checked | None:
+        own = settings(fields)
+        if own is None:
+            return None
+        if not CHECKS_WAITING.acquire(blocking=False):
+            raise errors.TooManyAttempts("Many files are being checked at this moment; try again in a minute.")
+        try:
+            with uploads.aside(), CHECKS_AT_ONCE:
+                return _check_file(path, filename, expected, own.threshold, teams)[0]
+        finally:
+            CHECKS_WAITING.release()
+
+    return uploads.look("run", look, check, admit)
 
 
 def run_download(submission: int, sha256: str, filename: str) -> Response:
@@ -478,19 +516,23 @@ class CheckForm(Form):
 @checking_blueprint.post("/campaigns/<campaign>/<evaluation>/check")
 @signed_in
 def check(campaign: str, evaluation: str) -> ResponseReturnValue:
-    page, is_sent = read(checking, campaign, evaluation), request.method == "POST"
-    fields, looked = uploads.look("run", rules.CHECKED_BYTES) if is_sent else (None, None)
+    page, wrong, fields, found = read(checking, campaign, evaluation), dict[str, list[str]](), None, None
+
+    def settings(fields: Fields) -> RunSettings | None:
+        own, problems = checked_partly(RunSettings, {"threshold": fields.get("threshold", "")})
+        wrong.update(problems)
+        return None if wrong else own
+
+    if request.method == "POST":
+        fields, found = check_sent(page.expected, settings)
     form = CheckForm(formdata=fields)
     if not page.expected.returned_by:
         del form.threshold
     if fields is None:
         return form_page("submit/check.html", form, page=page)
-    settings, wrong = checked_partly(RunSettings, {"threshold": fields.get("threshold", "")})
-    if looked is None:
-        wrong["run"] = ["choose the file of the run"]
-    if looked is None or wrong:
+    if found is None:
+        wrong = wrong or {"run": ["choose the file of the run"]}
         return form_page("submit/check.html", form, errors.InvalidFields(wrong), page=page)
-    found = check_looked(looked, page.expected, settings.threshold, actor().teams)
     return render_template("submit/check.html", form=form, page=page, found=found)
 
 

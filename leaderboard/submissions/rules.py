@@ -27,6 +27,7 @@ import numpy as np
 from leaderboard.errors import FileRejected, Problem
 from leaderboard.evaluations.rules import FormField, ScoringSettings, Subset, answers_in_file
 from leaderboard.formats import ByteSource, Limits, Run, RunRules, first_files, open_plain, read_run, whole_lines
+from leaderboard.formats.metadata import run_metadata
 from leaderboard.formats.plain_text import shown
 from leaderboard.formats.rows import Tags
 from leaderboard.frozen import frozen
@@ -608,6 +609,25 @@ def look_at(file: Path | ByteSource, filename: str, most: int, text_bytes: int, 
         return Looked(filename, b"", True, "", refused)
     kept = text.getvalue() if whole else whole_lines(text.getvalue())
     return Looked(filename, kept, whole, text_sha256 or digest.hexdigest())
+
+
+@frozen
+class CheckedFile:
+    """What `check_file` says: also the run where it can be read, its comment lines, and the SHA-256 of its text."""
+
+    checked: Checked
+    run: Run | None = None
+    header: dict[str, str] = field(default_factory=dict)
+    text_sha256: str = ""
+
+
+def check_file(
+    path: Path, filename: str, text_bytes: int, text_sha256: str, expected: Expected, threshold: float | None
+) -> CheckedFile:
+    """`look_at` and `check_run` of a file, at the price that the site pays for one."""
+    looked = look_at(path, filename, CHECKED_BYTES, text_bytes, text_sha256)
+    checked, run = check_run(looked, expected, threshold=threshold)
+    return CheckedFile(checked, run, run_metadata(path, filename), looked.text_sha256)
 
 
 def check_run(

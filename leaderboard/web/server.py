@@ -89,6 +89,7 @@ def gate(app: Any, config: Config, requests_at_once: int) -> Any:
         if len(form) < size:
             return RequestTimeout()(environ, start_response)
         environ["wsgi.input"] = io.BytesIO(form)
+        environ["leaderboard.slots"] = slots
         with slots:
             return app(environ, start_response)
 

@@ -2,12 +2,14 @@
 form was read. One that is cut off, too long or broken anywhere leaves nothing behind.
 """
 
+import threading
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict
 from datetime import datetime
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from flask import request
 from flask_wtf.csrf import CSRFError, validate_csrf
@@ -22,7 +24,6 @@ from leaderboard.formats import HEADER_BYTES
 from leaderboard.frozen import frozen
 from leaderboard.numbers import size
 from leaderboard.store import Arriving, Received
-from leaderboard.submissions.rules import Looked, look_at
 from leaderboard.web.context import actor, clock, config, signer, store
 from leaderboard.web.organise import limits
 from leaderboard.web.security import require_text
@@ -37,6 +38,7 @@ NOT_TAKEN = "the file was not taken in, because of what is wrong above: choose i
 BROKEN = "the upload was cut off before its end; send it again"
 
 Fields = MultiDict[str, str]
+T = TypeVar("T")
 
 
 @frozen
@@ -95,16 +97,41 @@ def receive(
         return posted
 
 
-def look(file_field: str, most: int) -> tuple[Fields, Looked | None]:
-    """Reads this request's form and keeps nothing: its fields, and the first `most` bytes of its file's text.
+def look(
+    file_field: str,
+    see: Callable[[Fields, Path, str], T | None] = lambda *_: None,
+    check: Callable[[Fields], None] | None = None,
+    admit: Callable[[Fields], None] = lambda _: None,
+) -> tuple[Fields, T | None]:
+    """Reads this request's form and keeps nothing: its fields, and what `see` makes of them, the path and the name of
+    its file; None where no file was sent.
 
-    None for the file where none was sent. Raises as `receive` does, and TooLarge for a file over the cap.
+    Raises as `receive` does, what `admit` raises, and TooLarge for a file over the cap.
     """
-    with _read((file_field,), _require_own_form) as (fields, files, _):
-        if file_field not in files:
-            return fields, None
-        file = files[file_field]
-        return fields, look_at(file.whole(), file.filename, most, store().config.text_bytes)
+    with _read((file_field,), check or _require_own_form, admit) as (fields, files, refusal):
+        if refusal is not None:
+            raise refusal
+        file = files.get(file_field)
+        return fields, see(fields, file.whole(), file.filename) if file else None
+
+
+@contextmanager
+def aside() -> Iterator[None]:
+    """While this request waits for another process, another request computes: `server.gate` lets few do so at once."""
+    slots = request.environ.get("leaderboard.slots", threading.Semaphore(0))
+    slots.release()
+    try:
+        yield
+    finally:
+        slots.acquire()
+
+
+def require_known(known: Collection[str], files: Collection[str], fields: Fields) -> None:
+    """Raises InvalidFields for a field that there is not, and BadInput for a text that can't be kept."""
+    require_text(fields)
+    for name, texts in fields.lists():
+        if name not in known or len(texts) > 1:
+            raise not_taken(name, name in known, [*known, *files])
 
 
 def read_files(readers: Mapping[str, Callable[..., Any]], known: Collection[str] = ()) -> tuple[Fields, dict[str, Any]]:
@@ -115,10 +142,7 @@ def read_files(readers: Mapping[str, Callable[..., Any]], known: Collection[str]
     Raises InvalidFields for a field that there is not, BadInput for a broken form, and what the readers raise.
     """
     contents = {}
-    with _read(readers, require_text) as (fields, files, _):
-        for name, texts in fields.lists():
-            if name not in known or len(texts) > 1:
-                raise not_taken(name, name in known, [*known, *readers])
+    with _read(readers, partial(require_known, known, readers)) as (fields, files, _):
         for name, file in files.items():
             with file_of(name):
                 contents[name] = readers[name](file.whole(), name=file.filename, limits=limits())

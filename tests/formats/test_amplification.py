@@ -127,6 +127,11 @@ def test_a_million_lines_of_anything_take_three_seconds_of_computing_at_most(mad
     assert fewest_loops(lambda: read_run(io.BytesIO(content), queries=QUERIES), most) < most
 
 
+@pytest.mark.parametrize("content", [b"\n" * 16 * MIB, GOOD + b"\n" * 16 * MIB], ids=["alone", "after a run"])
+def test_newlines_cost_no_more_than_other_text(content: bytes) -> None:
+    assert fewest_loops(lambda: read_run(io.BytesIO(content)), MOST_LOOPS) < MOST_LOOPS / 2
+
+
 @pytest.mark.parametrize("content", GZIP_SHAPES.values(), ids=GZIP_SHAPES.keys())
 def test_a_megabyte_of_gzip_that_gives_nothing_costs_a_quarter_of_a_second_at_most(
     content: bytes, tmp_path: Path

@@ -3,7 +3,9 @@
 import datetime as dt
 import gzip
 import io
+import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +13,12 @@ import pytest
 from flask import Flask
 from markupsafe import escape
 
+from leaderboard import bounded
+from leaderboard.accounts import rate_limits
 from leaderboard.accounts.rules import Scope
 from leaderboard.evaluations import writes as submission_forms
 from leaderboard.evaluations.rules import Opening
+from leaderboard.submissions import pages
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.rules import LATE
 from tests.support.commands import Done, run_here
@@ -129,3 +134,51 @@ def test_a_check_says_whether_a_run_would_be_taken_now_in_the_words_of_the_refus
     sent = ada.submit(RUN)
     assert (sent.status_code == 201) == (not says)
     assert not says or sent.json["detail"] == said["refused_now"]
+
+
+def test_so_many_checks_an_hour_are_made_for_an_account_and_the_next_file_is_not_read(
+    monkeypatch: pytest.MonkeyPatch, program: Callable[..., Program], reader: Callable[[str], Reader]
+) -> None:
+    monkeypatch.setitem(rate_limits.CHECK.bounds, "checks of user {user}", 2)
+    eve = program("eve")  # whose team is not asked for
+    check(eve, RUN)
+    assert reader("eve").send(f"{BOARD}/check", RUN, "a.run").status_code == 200
+    monkeypatch.setattr("leaderboard.bounded.call", None)
+    check(eve, RUN, 429)
+    refused = reader("eve").send(f"{BOARD}/check", RUN, "a.run")
+    assert refused.status_code == 429
+    assert "try again in 60 min, or check them on your computer" in refused.text
+
+
+def test_a_check_that_waits_for_its_turn_holds_no_thread_of_the_pages(program: Callable[..., Program]) -> None:
+    eve, pages_at_once = program("eve"), threading.Semaphore(0)  # the only one is this request's
+    environ = {"leaderboard.slots": pages_at_once}
+    data = {"run": (io.BytesIO(RUN.encode()), "a.run")}
+    with ThreadPoolExecutor(1) as threads:
+        with pages.CHECKS_AT_ONCE, pages.CHECKS_AT_ONCE:
+            waiting = threads.submit(eve.send, CHECK, "POST", data=data, environ_overrides=environ)
+            assert pages_at_once.acquire(timeout=60)  # another request has it
+            assert not waiting.done()
+        pages_at_once.release()
+        assert waiting.result().status_code == 200
+    assert not pages_at_once.acquire(blocking=False)  # it took it back
+
+
+def test_more_checks_than_may_wait_are_refused(
+    monkeypatch: pytest.MonkeyPatch, program: Callable[..., Program]
+) -> None:
+    monkeypatch.setattr(pages, "CHECKS_WAITING", threading.BoundedSemaphore(1))
+    with pages.CHECKS_WAITING:
+        assert "Many files are being checked at this moment" in check(program("eve"), RUN, 429)["detail"]
+    assert check(program("eve"), RUN)["is_sound"]
+
+
+def test_a_file_that_asks_for_too_much_would_be_rejected_and_is(
+    monkeypatch: pytest.MonkeyPatch, program: Callable[..., Program], world: World
+) -> None:
+    monkeypatch.setattr(bounded, "MEMORY_BYTES", 2**20)
+    too_much = "takes more memory or time to read than any run that can be scored here"
+    assert [problem["message"] for problem in check(program("eve"), RUN)["problems"]] == [too_much]
+    refused = program("ada", Scope.SUBMIT).submit(RUN)
+    assert (refused.status_code, refused.json["fields"]["run"]) == (400, [too_much])
+    assert world.count(Submission) == 0
