@@ -125,11 +125,12 @@ class Pool:
     common: Floats
     ease: Floats
 
-    def judgments(self) -> Iterator[Table]:
-        """A line for each document that was judged."""
-        for row in np.flatnonzero(self.judged).tolist():
+    def judgments(self, unjudged: Bools, doubted: Bools) -> Iterator[Table]:
+        """A line for each document that was judged, unless `unjudged`; where `doubted`, not by the true grade."""
+        grade = np.where(doubted, self.grade == 0, self.grade)
+        for row in np.flatnonzero(self.judged & ~unjudged).tolist():
             query = self.queries[self.query[row]].id
-            yield {"query": query, "document": self.document[row], "grade": int(self.grade[row])}
+            yield {"query": query, "document": self.document[row], "grade": int(grade[row])}
 
 
 def make_pool(
@@ -239,6 +240,10 @@ class SimulatedCampaign:
         content = {name: self.scenario[name] for name in ("campaign", "team")}
         midnight = self.now.replace(hour=0, minute=0, second=0, microsecond=0)
         content["evaluation"] = [each.write(folder, midnight) for each in self._rounds]
+        period = str(self.latest + 1)
+        content["evaluation"].append({
+            "slug": f"{period}-text", "title": f"Text {period}", "period": period, **self.scenario["draft"],
+        })  # fmt: skip
         (folder / NAME).write_text(written(content), encoding="utf-8")
 
     def sample(self) -> SampleRun:
@@ -277,6 +282,11 @@ class _Round:
         shape, documents = self.scenario["queries"], self.condition["documents"]
         return make_pool(self._rng("pool"), queries, shape, documents, self._prefix)
 
+    @cached_property
+    def _own(self) -> Table:
+        """What the scenario says of this evaluation only."""
+        return next(self._happened("own"), {})
+
     def _rng(self, subject: str) -> np.random.Generator:
         names = (self.condition["slug"], subject)
         return np.random.default_rng([self.scenario["seed"], self.year, *(zlib.crc32(name.encode()) for name in names)])
@@ -294,7 +304,7 @@ class _Round:
             note, details = condition["details_note"], condition["details"]
         (folder / self.slug).mkdir()
         write_lines(folder / self.slug / "queries.jsonl", map(asdict, self._pool.queries))
-        write_lines(folder / self.slug / "judgments.jsonl", self._pool.judgments())
+        names_after = self._own.get("names_after")
         return {
             "slug": self.slug,
             "title": f"{name} {self.calendar}",
@@ -307,11 +317,26 @@ class _Round:
             "closes_at": closes_at,
             "details": details,
             **self.scenario["evaluation"],
+            "field": self._own.get("field", []),
+            "agreement": self._own.get("agreement", []),
+            **({"anonymous_until": closes_at + timedelta(days=names_after)} if names_after else {}),
             "file_rules": {"document_pattern": f"{self._prefix}[0-9]+"},
             "queries": f"{self.slug}/queries.jsonl",
-            "judgments": f"{self.slug}/judgments.jsonl",
+            "judgments": list(self._judgments(folder, closes_at)),
             "run": list(self._runs(folder, opens_at)),
         }
+
+    def _judgments(self, folder: Path, closes_at: datetime) -> Iterator[Table]:
+        """Writes each revision and gives its table of the manifest: `judgments` of the scenario, and the whole pool."""
+        whole = {} if self.is_newest else {"days": self.scenario["queries"]["judged_after"]}
+        entries = sorted((*self._happened("judgments"), whole), key=lambda entry: entry.get("days", 0))
+        for number, entry in enumerate(entries, 1):
+            file = f"{self.slug}/judgments-{number}.jsonl"
+            chance = self._rng(file).random(len(self._pool.grade))
+            unjudged, doubted = chance < entry.get("unjudged", 0.0), chance > 1 - entry.get("doubted", 0.0)
+            write_lines(folder / file, self._pool.judgments(unjudged, doubted))
+            days = {"released": closes_at + timedelta(days=entry["days"])} if "days" in entry else {}
+            yield {"file": file, **{name: entry[name] for name in ("note", "source") if name in entry}, **days}
 
     def _runs(self, folder: Path, opens_at: datetime) -> Iterator[Table]:
         """Writes each run, and gives its table of the manifest; a team's first one is its primary run."""
@@ -323,9 +348,9 @@ class _Round:
                     teams.add(system["team"])
                     yield {**self._run(folder, opens_at, slug, episode), "designation": designation}
 
-    def _happened(self, kind: str, system: str) -> Iterator[Table]:
-        """What was special about its run here (`episode`), or about further ones of it (`extra`)."""
-        here = {"system": system, "year": self.year, "condition": self.condition["slug"]}
+    def _happened(self, kind: str, system: str | None = None) -> Iterator[Table]:
+        """The scenario's tables of this kind about this evaluation, or about a system's runs here."""
+        here = {"year": self.year, "condition": self.condition["slug"]} | ({"system": system} if system else {})
         return (each for each in self.scenario[kind] if here.items() <= each.items())
 
     def _run(self, folder: Path, opens_at: datetime, slug: str, episode: Table) -> dict[str, Any]:
@@ -349,6 +374,7 @@ class _Round:
             "received": opens_at + timedelta(days=3, minutes=chance % minutes),
             "threshold": None if is_decided else stated,
             "notes": episode.get("note", ""),
+            "answers": system.get("answers", {}) if "field" in self._own else {},
         }
 
     def draw(self, name: str, system: Table, quality: float, episode: Table) -> bytes:
@@ -379,8 +405,8 @@ def load(database: Database, store: RunStore, now: datetime) -> Seeded:
     """Makes the worked examples, the simulated campaign and the accounts, as far as they are missing."""
     accounts = read_accounts(folder("seeds") / "accounts.toml")
     with database.read() as session:
-        # The newest year where it was loaded before, perhaps in an earlier year than this.
-        newest = sa.select(sa.func.max(Evaluation.period_key))
+        # The newest year where it was loaded before, perhaps in an earlier year than this; the next one is a draft.
+        newest = sa.select(sa.func.max(Evaluation.period_key)).where(Evaluation.draft.is_(False))
         latest = session.scalar(newest.where(Evaluation.campaign.has(slug=SimulatedCampaign.SLUG)))
     simulated = SimulatedCampaign(folder("seeds") / "harbour", latest or now.year, now)
     with tempfile.TemporaryDirectory(prefix="leaderboard-demo-") as drawn:

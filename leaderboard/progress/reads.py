@@ -127,8 +127,8 @@ def progress(
 ) -> ProgressPage:
     """Raises NotFound for no such campaign, BadInput for a measure or a condition that it does not have.
 
-    `condition`: one of the campaign's; without it, the one with the most periods. A period whose results or names are
-    held back from the reader is left out and named.
+    `condition`: one of the campaign's; without it, the one with the most periods to see. A period whose results or
+    names are held back from the reader is left out and named.
     """
     campaign = reads.find_campaign(session, actor, campaign_slug)
     evaluations = campaign_reads.evaluations_of(session, actor, campaign.id)
@@ -147,15 +147,14 @@ def progress_in(
     measure: str | None = None,
     candidates: Sequence[table.Entry] | None = None,
 ) -> list[ProgressPage]:
-    """What `progress` gives for each of these conditions, None for the one with the most periods, of a campaign whose
-    evaluations are what `evaluations_of` gives; in as many statements as for one.
+    """What `progress` gives for each of these conditions, None for the one with the most periods to see, of a campaign
+    whose evaluations are what `evaluations_of` gives; in as many statements as for one.
 
     candidates: under the primary measure, those of an `Overview`, where the caller has it already
     """
     contents = Content.RESULTS, Content.NAMES
     visible = [each for each in evaluations if all(may_see(actor, each, content, now) for content in contents)]
-    of_evaluations = [evaluation.condition for evaluation in evaluations]
-    known = tuple(sorted(set(of_evaluations)))
+    known = tuple(sorted({evaluation.condition for evaluation in evaluations}))
     for condition in conditions:
         if condition and condition not in known:
             listed = ", ".join(filter(None, known)) or "none"
@@ -193,7 +192,8 @@ def progress_in(
             differing=_differing([period.terms for period in ordered]),
         )
 
-    longest = max(known, key=of_evaluations.count, default="")  # the first by name of several
+    followed = [evaluation.condition for evaluation in visible]
+    longest = max(known, key=followed.count, default="")  # the first by name of several
     return [page(condition if condition in known else longest) for condition in conditions]
 
 

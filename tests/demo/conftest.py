@@ -70,7 +70,8 @@ def installation(interrupted: Interrupted, tmp_path_factory: pytest.TempPathFact
         with database.read() as session:
             # When the demonstration was made at the turn of a year, that of its first start.
             harbour = Evaluation.campaign.has(slug=seeding.SimulatedCampaign.SLUG)
-            latest = session.scalars(sa.select(sa.func.max(Evaluation.period_key)).where(harbour)).one() or 0
+            newest = sa.select(sa.func.max(Evaluation.period_key)).where(harbour, Evaluation.draft.is_(False))
+            latest = session.scalars(newest).one() or 0
         drawn = tmp_path_factory.mktemp("drawn")
         seeding.SimulatedCampaign(folder("seeds") / "harbour", latest, interrupted.stopped).write(drawn)
         had_runs, stopped = interrupted.had_runs, interrupted.stopped

@@ -31,15 +31,17 @@ def _rows(database: Database) -> dict[str, int]:
 
 def test_every_run_is_scored_but_the_damaged_one(installation: Installation) -> None:
     with installation.database.read() as session:
-        states = dict(session.execute(sa.select(Scoring.state, sa.func.count()).group_by(Scoring.state)).all())
+        runs = sa.func.count(sa.distinct(Scoring.submission_id))  # some are also scored by other judgments
+        states = dict(session.execute(sa.select(Scoring.state, runs).group_by(Scoring.state)).all())
     assert states == {State.SCORED: len(installation.planned) - 1, State.REJECTED: 1}
 
 
 def test_verification_finds_what_was_loaded_and_scored_in_order(installation: Installation) -> None:
     with installation.database.read() as session:
         report = verify(session)
+        scored = session.scalar(sa.select(sa.func.count()).where(Scoring.state == State.SCORED))
     assert report.differences == []
-    assert report.runs == len(installation.planned) - 1
+    assert report.runs == scored  # runs of two evaluations by two revisions each
 
 
 @pytest.mark.parametrize("later", [dt.timedelta(), dt.timedelta(days=400)])
@@ -69,6 +71,6 @@ def test_each_account_of_the_demonstration_can_sign_in(installation: Installatio
 
 def test_only_the_newest_year_takes_runs(installation: Installation) -> None:
     with installation.database.read() as session:
-        closing = {one.slug: one.closes_at for one in session.scalars(sa.select(Evaluation))}
+        closing = {one.slug: one.closes_at for one in session.scalars(sa.select(Evaluation)) if not one.draft}
     taking_runs = {slug for slug, closes_at in closing.items() if closes_at is None or closes_at > installation.loaded}
     assert taking_runs == {f"{installation.latest}-text", f"{installation.latest}-speech"}

@@ -11,6 +11,7 @@ import sqlalchemy as sa
 
 from leaderboard.access import CONSOLE, VISITOR
 from leaderboard.boards.reads.board import BoardPage, BoardRow, board
+from leaderboard.boards.reads.history import board_difference, board_versions, sources
 from leaderboard.campaigns.models import Campaign
 from leaderboard.config import Config, folder
 from leaderboard.db import Database
@@ -31,6 +32,7 @@ DAMAGED = "heron-draft"
 CONDITIONS = ("text", "speech")
 YEARS = (1, 2, 3, 4)
 EVALUATIONS = [f"{year}-{condition}" for year in (2023, 2024, 2025, 2026) for condition in CONDITIONS]
+DRAFT = "2027-text"
 
 
 @pytest.fixture(scope="module")
@@ -59,8 +61,9 @@ def _mean(row: BoardRow, measure: str = "AQWV") -> float:
 
 
 def test_four_years_two_conditions_fifty_queries_a_year(drawn: Path) -> None:
-    evaluations = read_manifest(drawn / NAME).evaluation
+    *evaluations, draft = read_manifest(drawn / NAME).evaluation
     assert [evaluation.slug for evaluation in evaluations] == EVALUATIONS
+    assert (draft.slug, draft.draft, draft.queries) == (DRAFT, True, "")
     queries = [read_queries(drawn / evaluation.queries) for evaluation in evaluations]
     assert {len(own) for own in queries} == {50}
     texts = Counter(query.text for own in queries for query in own)
@@ -112,6 +115,26 @@ def test_the_field_progresses_over_the_years_and_the_baseline_stays(installation
     assert all(mean < page.ranked[0].entry.figure("AQWV").mean for mean, page in zip(baseline, pages, strict=True))
 
 
+def test_a_revision_moved_systems_and_a_second_source_judged(installation: Installation) -> None:
+    now, latest = installation.loaded, installation.latest
+    with installation.database.read() as session:
+        boards = board_versions(session, VISITOR, "harbour", f"{latest - 1}-text", now).sets
+        moved = board_difference(session, VISITOR, "harbour", f"{latest - 1}-text", boards[1].id, boards[0].id, now)
+        judged = sources(session, VISITOR, "harbour", f"{latest - 2}-text", now)
+    assert [(each.revision, each.official) for each in boards] == [(2, True), (1, True)]
+    assert any(row.places for row in moved.rows)
+    assert [each.source for each in judged.sources] == ["assessors", "second-assessor"]
+    assert 0.5 < min(order.tau for agreement in judged.agreements for order in agreement.orders) < 1
+
+
+def test_the_newest_year_has_a_field_an_agreement_and_an_anonymous_period(drawn: Path) -> None:
+    text, speech = read_manifest(drawn / NAME).evaluation[-3:-1]
+    [field] = text.field
+    assert {run.answers["training"] for run in text.run} == set(field.choices)
+    assert [agreement.title for agreement in speech.agreement] == ["Use of the recordings"]
+    assert speech.anonymous_until > speech.closes_at
+
+
 @pytest.mark.parametrize("engine_name", ["sqlite"])  # what the run is worth, as above
 def test_the_sample_run_is_taken_scored_and_ranked(
     database: Database, database_url: str, store: RunStore, drawn: Path, tmp_path: Path
@@ -119,7 +142,7 @@ def test_the_sample_run_is_taken_scored_and_ranked(
     sample = HARBOUR.sample()
     upload = store.receive(io.BytesIO(sample.text), sample.name)
     manifest = drawn / NAME
-    campaign, *_, newest, _ = manifest.read_text().split("\n[[evaluation]]\n")
+    campaign, *_, newest, _, _ = manifest.read_text().split("\n[[evaluation]]\n")
     few = tmp_path / NAME
     few.write_text("\n[[evaluation]]\n".join([campaign, newest.partition("\n[[evaluation.run]]\n")[0]]))
     seeding.import_folder(database, store, drawn, few)

@@ -90,6 +90,14 @@ def test_conditions_are_apart_the_longest_comes_first_and_no_other_is_taken(year
         read(years, condition="Klingon")
 
 
+def test_the_condition_with_the_most_periods_to_see_comes_first(years: Field) -> None:
+    years.run("Alder", {"AP": [0.7] * 4}, evaluation="2026-fr")
+    years.change("2025", anonymous_until=NOW + DAY)
+    years.change("2024", anonymous_until=NOW + DAY)
+    years.change("2026", anonymous_until=NOW + DAY)
+    assert read(years).condition == "French"
+
+
 def test_a_system_has_one_number_in_every_condition_and_measure(years: Field) -> None:
     for year in ("2024", "2025", "2026"):
         years.run("Birch", {"AP": [0.3] * 4, "P@5": [0.1] * 4}, evaluation=year)
