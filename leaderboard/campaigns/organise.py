@@ -7,34 +7,26 @@ Who organises a campaign, which teams know of a private one, and who may make ca
 
 from collections.abc import Callable
 
-from flask import Blueprint, render_template, request, url_for
+from flask import Blueprint, g, render_template, request, url_for
 from flask.typing import ResponseReturnValue
+from sqlalchemy.orm import Session
 
+from leaderboard import access
 from leaderboard.campaigns import api, inputs, reads, writes as campaigns
+from leaderboard.campaigns.models import Campaign
 from leaderboard.campaigns.reads import CampaignSettings as Page
 from leaderboard.campaigns.rules import PRIOR_FIELDS, Visibility
 from leaderboard.declared.inputs import checked
 from leaderboard.errors import InvalidFields, LeaderboardError, NotFound, Unconfirmed
-from leaderboard.evaluations.reads.readiness import Mend, left_to_do, readiness
+from leaderboard.evaluations import writes as evaluations
+from leaderboard.evaluations.reads.readiness import actions, left_to_do, readiness
 from leaderboard.metrics.names import search
-from leaderboard.web.context import actor, read
-from leaderboard.web.forms import Declared, answered, declared, done, filled, form_page, saved, sent_on
-from leaderboard.web.organise import organised, settings_change
+from leaderboard.web.context import actor, now, read
+from leaderboard.web.forms import Declared, Form, answered, declared, done, filled, form_page, saved, sent_on
+from leaderboard.web.organise import MENDS, change_here, evaluation_here, mended_at, organised, settings_change
 from leaderboard.web.sessions import signed_in
 
 rooms_blueprint = Blueprint("organise", __name__, url_prefix="/organise")
-
-OF_EVALUATION = {Mend.QUERIES, Mend.JUDGMENTS, Mend.SETTINGS, Mend.FORM, Mend.BASELINE}
-# Where each point of the readiness list is mended.
-MENDS = {
-    Mend.QUERIES: "organise_queries.index",
-    Mend.JUDGMENTS: "organise_judgments.index",
-    Mend.SETTINGS: "organise_evaluations.settings",
-    Mend.CAMPAIGN: "organise_campaigns.settings",
-    Mend.ORGANISERS: "organise_people.show",
-    Mend.BASELINE: "organise_submissions.baseline",
-    Mend.FORM: "organise_forms.index",
-}
 
 
 @rooms_blueprint.get("")
@@ -50,15 +42,36 @@ def campaign(campaign: str) -> ResponseReturnValue:
     return render_template("organise/campaign.html", page=page, left=read(left_to_do, campaign))
 
 
-@rooms_blueprint.get("/<campaign>/<evaluation>")
+@rooms_blueprint.route("/<campaign>/<evaluation>", methods=["GET", "POST"])
 @organised
-def evaluation(campaign: str, evaluation: str) -> ResponseReturnValue:
-    points = read(readiness, campaign, evaluation)
-    mends = {
-        mend: url_for(endpoint, campaign=campaign, evaluation=evaluation if mend in OF_EVALUATION else None)
-        for mend, endpoint in MENDS.items()
+def evaluation(campaign: str, **_: str) -> ResponseReturnValue:
+    """What is left to do; a button publishes the evaluation, with a campaign that is a draft, closes it or reveals the
+    names now.
+    """
+    form, action, moment = Form(), request.form.get("action", ""), now().replace(microsecond=0)
+    at_once = {
+        "publish": ("draft", False, "is published"),
+        "close": ("closes_at", moment, "is closed"),
+        "reveal": ("anonymous_until", moment, "shows the names of teams"),
     }
-    return render_template("organise/evaluation.html", points=points, mends=mends)
+
+    def change(session: Session, by: access.Actor, row: Campaign) -> str:
+        setting, value, became = at_once[action]
+        if action == "publish" and row.visibility is Visibility.DRAFT:
+            campaigns.change_campaign(session, by, row, visibility=Visibility.PUBLIC)
+        changed = evaluations.change_evaluation(session, by, evaluation_here(session), **{setting: value})
+        return f"{changed.title} {became}."
+
+    def make() -> tuple[str, str]:
+        return change_here(campaign, "", change, confirm=bool(request.form.get("confirm"))), request.path
+
+    def shown(error: LeaderboardError | None = None) -> ResponseReturnValue:
+        points, possible = (read(part, campaign, g.room.evaluation) for part in (readiness, actions))
+        mends = {mend: (mended_at(mend), step) for mend, (*_, step) in MENDS.items()}
+        page = {"points": points, "actions": possible, "mends": mends}
+        return form_page("organise/evaluation.html", form, error, **page)
+
+    return saved(make, shown) if action in at_once else shown()
 
 
 blueprint = Blueprint("organise_campaigns", __name__, url_prefix="/organise")

@@ -20,6 +20,7 @@ from typing import Any, ParamSpec, TypeVar
 import sqlalchemy as sa
 from flask import g, request, url_for
 from flask.typing import ResponseReturnValue
+from markupsafe import Markup
 from sqlalchemy.orm import Session
 
 from leaderboard import access, db, errors
@@ -28,6 +29,7 @@ from leaderboard.campaigns.reads import Room, room
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads.effects import effects
 from leaderboard.evaluations.reads.evaluations import organised_campaign, organised_evaluation
+from leaderboard.evaluations.reads.readiness import Mend, Urgency, readiness
 from leaderboard.formats import ByteSource, Limits
 from leaderboard.frozen import frozen
 from leaderboard.web.context import actor, config, now, read, reading, writing
@@ -72,7 +74,7 @@ def settings_change(
 
     def change() -> tuple[str, str]:
         change_here(g.room.campaign, g.room.evaluation, save, confirm=form.confirmed, **form.sent())
-        return "The settings are changed.", request.path
+        return with_next("The settings are changed."), request.path
 
     return change
 
@@ -143,7 +145,7 @@ def changed_here(
         confirm = not asks or bool(request.form.get("confirm"))
         answer = change_here(campaign, evaluation, change, *more, confirm=confirm, **changes)
         words = said if isinstance(said, str) else said(answer)
-        return words, url_for(".index", campaign=campaign, evaluation=evaluation)
+        return with_next(words), url_for(".index", campaign=campaign, evaluation=evaluation)
 
     return saved(make, page)
 
@@ -176,6 +178,39 @@ def read_body(read_file: Callable[..., Content], field: str) -> Content:
         return read_file(source, name="the body", limits=limits())
 
 
+# Where each point of the readiness list is mended: the endpoint, the field there, and what the next step is called.
+MENDS = {
+    Mend.QUERIES: ("organise_queries.index", None, "upload queries"),
+    Mend.JUDGMENTS: ("organise_judgments.index", None, "upload judgments"),
+    Mend.DOCUMENTS: ("organise_evaluations.settings", "documents", "give the number of documents"),
+    Mend.DATES: ("organise_evaluations.settings", "closes_at", "set the dates"),
+    Mend.SETTINGS: ("organise_evaluations.settings", None, "complete the settings"),
+    Mend.BETA: ("organise_campaigns.settings", "cost", "give β"),
+    Mend.CAMPAIGN: ("organise_campaigns.settings", None, "complete the settings of the campaign"),
+    Mend.PUBLISH: ("organise.evaluation", None, "publish"),
+    Mend.ORGANISERS: ("organise_people.show", None, "let teams in"),
+    Mend.BASELINE: ("organise_submissions.baseline", None, "add a baseline run"),
+    Mend.FORM: ("organise_forms.index", "documents", "check the list of documents"),
+}
+
+
+def mended_at(mend: Mend) -> str:
+    """The address where such a point of the evaluation at hand is mended."""
+    endpoint, anchor, _ = MENDS[mend]
+    of_campaign = endpoint in {section.endpoint for section in OF_CAMPAIGN}
+    where = {"campaign": g.room.campaign, "evaluation": None if of_campaign else g.room.evaluation}
+    return url_for(endpoint, _anchor=anchor, **where)
+
+
+def with_next(said: str) -> str:
+    """What is said of a change to the evaluation at hand, with a link to what is to be done next."""
+    points = read(readiness, g.room.campaign, g.room.evaluation) if g.room.evaluation else ()
+    if not points or points[0].urgency is not Urgency.TO_DO:
+        return said
+    mend = points[0].mend
+    return Markup('{} <a href="{}">Next: {}</a>').format(said, mended_at(mend), MENDS[mend][-1])
+
+
 P = ParamSpec("P")
 
 
@@ -183,16 +218,17 @@ P = ParamSpec("P")
 class Section:
     """A link in the room's navigation.
 
-    about    the sentence beside it in the room itself
+    about    the sentence beside it in the room of a campaign
     """
 
     endpoint: str
     title: str
-    about: str
+    about: str = ""
 
 
 # In the order in which they are shown. Each endpoint takes `campaign`, those of evaluations `evaluation` too.
 OF_CAMPAIGN = (
+    Section("organise.campaign", "Overview"),
     Section("organise_campaigns.settings", "Settings", "Measures, β, who may know of it; archive or remove it."),
     Section("organise_people.show", "Organisers", "Who organises it, and which teams know of it while it is private."),
     Section("organise_evaluations.new", "New evaluation", "A year or a round, with queries and a board of its own."),
@@ -203,12 +239,13 @@ OF_CAMPAIGN = (
     Section("organise_trail.index", "Audit trail", "Who did what, when, and what it changed."),
 )
 OF_EVALUATION = (
-    Section("organise_evaluations.settings", "Settings", "Dates, collection, judging, quotas, what is public when."),
-    Section("organise_submissions.of_evaluation", "Submissions", "Every run; hide, disqualify, hand back."),
-    Section("organise_forms.index", "Form", "What is asked of a run: fields, agreements, rules for its file."),
-    Section("organise_queries.index", "Queries", "What is asked: files with a preview, excluded and hidden queries."),
-    Section("organise_judgments.index", "Judgments", "Who judged what: revisions with a preview, and their sources."),
-    Section("organise_evaluations.clone", "Clone", "A copy with dates a year later, as a draft."),
+    Section("organise.evaluation", "Overview"),
+    Section("organise_evaluations.settings", "Settings"),
+    Section("organise_submissions.of_evaluation", "Submissions"),
+    Section("organise_forms.index", "Form"),
+    Section("organise_queries.index", "Queries"),
+    Section("organise_judgments.index", "Judgments"),
+    Section("organise_evaluations.clone", "Clone"),
 )
 
 

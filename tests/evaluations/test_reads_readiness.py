@@ -16,7 +16,7 @@ from leaderboard.campaigns.rules import Visibility
 from leaderboard.errors import NotFound
 from leaderboard.evaluations import writes as evaluations
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.reads.readiness import Mend, Point, Urgency, left_to_do, readiness
+from leaderboard.evaluations.reads.readiness import Mend, Point, Urgency, actions, left_to_do, readiness
 from leaderboard.evaluations.rules import Opening, Split
 from leaderboard.formats import QueryRow, document_list, read_judgments
 from leaderboard.judgments import writes as judgments
@@ -54,8 +54,8 @@ def test_a_new_draft_lacks_queries_judgments_and_readers_and_says_where_each_is_
     assert {point.about: point.mend for point in left} == {
         "Queries": Mend.QUERIES,
         "Judgments": Mend.JUDGMENTS,
-        "Dates": Mend.SETTINGS,  # it closed before anybody knew of it
-        "Who knows of it": Mend.SETTINGS,
+        "Dates": Mend.DATES,  # it closed before anybody knew of it
+        "Who knows of it": Mend.PUBLISH,
     }
     with field.database.read() as session:
         assert left_to_do(session, CONSOLE, "news", NOW) == {"2027": len(left)}  # 2026 has closed
@@ -70,7 +70,35 @@ def test_measures_name_what_they_lack(field: Field) -> None:
         news.measures, news.primary_measure = ["AP", "AQWV", "Novelty"], "AP"
         news.beta = evaluation.documents = None
     lacking = {(point.words.split()[0], point.mend) for point in points(field)["Measures"]}
-    assert lacking >= {("AQWV", Mend.SETTINGS), ("AQWV", Mend.CAMPAIGN), ("Novelty", Mend.JUDGMENTS)}  # N_total and β
+    assert lacking >= {("AQWV", Mend.DOCUMENTS), ("AQWV", Mend.BETA), ("Novelty", Mend.JUDGMENTS)}  # N_total and β
+
+
+def test_everything_is_listed_from_the_start(field: Field) -> None:
+    with organising(field) as (session, news, _):
+        news.measures, news.primary_measure, news.visibility = ["AP", "Novelty", "StRecall@5"], "AP", Visibility.DRAFT
+        evaluations.create_evaluation(session, CONSOLE, news, "2027", "2027", "2027", draft=True)
+    left = [point for own in points(field, "2027").values() for point in own if point.urgency is Urgency.TO_DO]
+    assert [(point.about, point.mend) for point in left] == [
+        ("Queries", Mend.QUERIES),
+        ("Measures", Mend.JUDGMENTS),  # Novelty
+        ("Measures", Mend.JUDGMENTS),  # StRecall
+        ("Judgments", Mend.JUDGMENTS),
+        ("Who knows of it", Mend.PUBLISH),
+    ]
+    assert left[-1].words == "The evaluation and the campaign are drafts: visible to organisers only."
+
+
+def test_what_can_be_done_at_once_follows_the_dates(field: Field) -> None:
+    def possible(**columns: object) -> tuple[str, ...]:
+        field.change(**{"draft": False, "closes_at": NOW + DAY, "anonymous_until": None, **columns})
+        with field.database.read() as session:
+            return actions(session, CONSOLE, "news", "2026", NOW)
+
+    assert possible() == ("close",)
+    assert possible(draft=True) == ("publish",)
+    assert possible(closes_at=NOW - DAY) == ()
+    assert possible(closes_at=NOW - DAY, anonymous_until=NOW + DAY) == ("reveal",)
+    assert possible(opens_at=NOW + DAY / 2, anonymous_until=NOW) == ()
 
 
 def test_an_evaluation_in_order_has_nothing_left_to_do(field: Field) -> None:

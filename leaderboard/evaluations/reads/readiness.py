@@ -38,8 +38,12 @@ class Mend(StrEnum):
 
     QUERIES = "queries"
     JUDGMENTS = "judgments"
+    DOCUMENTS = "number of documents"
+    DATES = "dates"
     SETTINGS = "settings of the evaluation"
+    BETA = "β"
     CAMPAIGN = "settings of the campaign"
+    PUBLISH = "publish"
     ORGANISERS = "teams let in"
     BASELINE = "add a baseline run"
     FORM = "form and file rules"
@@ -55,7 +59,7 @@ class Point:
 
 # Where it is mended that a measure lacks something.
 MENDS: dict[Need, Mend] = {
-    "documents": Mend.SETTINGS, "beta": Mend.CAMPAIGN, "known": Mend.JUDGMENTS, "subtopics": Mend.JUDGMENTS,
+    "documents": Mend.DOCUMENTS, "beta": Mend.BETA, "known": Mend.JUDGMENTS, "subtopics": Mend.JUDGMENTS,
 }  # fmt: skip
 TO_DO, LOOK, DONE = Urgency
 # Of one check: what is done comes last, and counts where nothing else is said. Without a place where it is mended it is
@@ -80,19 +84,31 @@ def left_to_do(session: Session, actor: access.Actor, campaign_slug: str, now: d
     }
 
 
+def actions(session: Session, actor: access.Actor, campaign_slug: str, slug: str, now: datetime) -> tuple[str, ...]:
+    """What can be done at once now: publish, close, reveal (the names). Raises NotFound."""
+    evaluation = reads.organised_evaluation(session, actor, campaign_slug, slug)
+    is_draft = evaluation.draft or evaluation.campaign.visibility is Visibility.DRAFT
+    can = {
+        "publish": is_draft,
+        "close": not is_draft and phase_of(evaluation, now) is Phase.OPEN,
+        "reveal": evaluation.anonymous_until is not None and now < evaluation.anonymous_until,
+    }
+    return tuple(name for name in can if can[name])
+
+
 def _points(session: Session, evaluation: Evaluation, now: datetime) -> Iterator[Point]:
     revision = newest_revision(session, evaluation, evaluation.official_source)
     for about, mend, check in (
         ("Queries", Mend.QUERIES, _queries(session, evaluation)),
+        ("Measures", Mend.CAMPAIGN, _measures(session, evaluation, revision)),  # without documents none are judged
         ("Judgments", Mend.JUDGMENTS, _judgments(session, evaluation, revision)),
-        ("Measures", Mend.CAMPAIGN, _measures(session, evaluation, revision)),
-        ("Dates", Mend.SETTINGS, _dates(session, evaluation, now)),
-        ("Who knows of it", Mend.SETTINGS, _knowledge(session, evaluation)),
+        ("Dates", Mend.DATES, _dates(session, evaluation, now)),
         ("What is public", Mend.SETTINGS, _openings(evaluation, now)),
         ("Quotas", Mend.SETTINGS, _quotas(evaluation)),
         ("Documents", Mend.FORM, _document_list(evaluation)),
         ("Baselines", Mend.BASELINE, _baselines(session, evaluation)),
         ("Words", Mend.CAMPAIGN, _words(evaluation)),
+        ("Who knows of it", Mend.PUBLISH, _knowledge(session, evaluation)),
     ):
         points = [Point(about, urgency, words, *more or [mend]) for urgency, words, *more in check]
         yield from [point for point in points if point.urgency is not DONE] or points
@@ -135,8 +151,8 @@ def _judgments(session: Session, evaluation: Evaluation, revision: JudgmentRevis
 
 
 def _measures(session: Session, evaluation: Evaluation, revision: JudgmentRevision | None) -> Points:
-    known, subtopics = (  # before there are judgments, they may come with them
-        not revision or db.exists(session, table.revision_id == revision.id)
+    known, subtopics = (
+        revision is not None and db.exists(session, table.revision_id == revision.id)
         for table in (KnownDocument, SubtopicJudgment)
     )
     has = {"documents": evaluation.documents, "beta": evaluation.campaign.beta, "known": known, "subtopics": subtopics}
@@ -170,16 +186,16 @@ def _dates(session: Session, evaluation: Evaluation, now: datetime) -> Points:
 def _knowledge(session: Session, evaluation: Evaluation) -> Points:
     """Who knows of it."""
     visibility, own = evaluation.campaign.visibility, CampaignTeam.campaign_id == evaluation.campaign_id
-    if evaluation.draft:
-        yield TO_DO, "It is a draft: for everybody but organisers it is not there."
-    elif visibility is Visibility.DRAFT:
-        yield TO_DO, "Its campaign is a draft: for everybody but organisers it is not there.", Mend.CAMPAIGN
-    elif visibility is Visibility.PUBLIC:
-        yield DONE, "Everybody."
-    else:
+    drafts = ["evaluation"] * evaluation.draft + ["campaign"] * (visibility is Visibility.DRAFT)
+    if drafts:
+        are = "are drafts" if drafts[1:] else "is a draft"
+        yield TO_DO, f"The {' and the '.join(drafts)} {are}: visible to organisers only."
+    if visibility is Visibility.PRIVATE:
         teams = session.scalar(sa.select(sa.func.count()).where(own)) or 0
         words = f"The campaign is private: {counted(teams, 'team')} let in."
         yield DONE if teams else TO_DO, words, Mend.ORGANISERS
+    else:
+        yield DONE, "Everybody."
 
 
 def _openings(evaluation: Evaluation, now: datetime) -> Points:
