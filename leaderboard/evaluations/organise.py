@@ -71,7 +71,7 @@ def _made(campaign: str, evaluation: str, make: Callable[..., Evaluation], **set
     """Makes an evaluation of the campaign, or of another evaluation of it; what is said of it, and where it is."""
     made = change_here(campaign, evaluation, make, **settings)
     address = url_for("organise.evaluation", campaign=campaign, evaluation=made.slug)
-    return f"{made.title} is made. What it still lacks stands below.", address
+    return f"{made.title} is made.", address
 
 
 def _filled(form: type[Declared], values: Mapping[str, Any]) -> Declared:

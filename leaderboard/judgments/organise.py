@@ -105,7 +105,7 @@ def take_in(**_: str) -> ResponseReturnValue:
     more = rows, Split.HIDDEN if form.hidden.data else Split.SHOWN, form.text("state")
     return changed_here(
         partial(_queries_page, form),
-        lambda named: f"{upload.filename}: {counted(len(named), 'query')} taken in.",
+        lambda named: f"{upload.filename}: {counted(len(named), 'query')} imported.",
         writes.import_previewed_queries,
         *more,
         asks=False,

@@ -21,6 +21,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
+from leaderboard import metrics
 from leaderboard.access import VISITOR, Actor, Content, may_see, open_to_all, require, subset_seen
 from leaderboard.accounts.models import User
 from leaderboard.audit.rules import rows_of, short
@@ -29,7 +30,7 @@ from leaderboard.db import exists, snapshot
 from leaderboard.errors import Conflict, InvalidFields, LeaderboardError
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads import evaluations as reads
-from leaderboard.evaluations.rules import Split, closed_from
+from leaderboard.evaluations.rules import Split, closed_from, lacks
 from leaderboard.formats import DocumentList, QueryRow
 from leaderboard.formats.plain_text import shown
 from leaderboard.frozen import frozen
@@ -354,11 +355,13 @@ class OtherSource:
 
 @frozen
 class OrganisedJudgments:
-    """queries: how many the evaluation has. revisions: the newest first. others: sources beside the official one;
-    set_aside: those by which no run is scored any more.
+    """queries: how many the evaluation has. lacking: measures without the number of documents that they need, so that
+    no judgments are taken. revisions: the newest first. others: sources beside the official one; set_aside: those by
+    which no run is scored any more.
     """
 
     queries: int
+    lacking: tuple[str, ...]
     official: str
     others: tuple[OtherSource, ...]
     set_aside: tuple[str, ...]
@@ -437,8 +440,10 @@ def organised_judgments(
         for revision, name, *counts in rows
     )
     others = sorted({revision.source for revision in revisions} - {evaluation.official_source, *evaluation.set_aside})
+    has, shown = {"documents": evaluation.documents}, reads.campaign_measures(evaluation.campaign)
     return OrganisedJudgments(
         queries=len(query_numbers(session, evaluation)),
+        lacking=tuple(name for name in shown if lacks(metrics.parse(name), **has)),
         official=evaluation.official_source,
         others=tuple(OtherSource(other, removal_of_source(session, evaluation, other, now)) for other in others),
         set_aside=tuple(evaluation.set_aside),

@@ -16,7 +16,7 @@ FILE = "q1\tother words\nq9\tnew words\tlaw\n"
 
 def fields_of(page: str) -> dict[str, str]:
     """The hidden fields of the form that says yes."""
-    return filled(page.partition("Yes, ")[0].rpartition("<form")[2], "method")
+    return filled(page.partition(">Import ")[0].rpartition("<form")[2], "method")
 
 
 def texts(world: World) -> dict[str, str]:
@@ -38,7 +38,7 @@ def test_queries_are_written_only_after_the_yes_and_as_the_preview_said(organise
     answer = organiser.post(f"{QUERIES}/import", **fields_of(shown.text))
     assert answer.location == QUERIES
     assert texts(world) == {**before, "q1": "other words", "q9": "new words"}
-    assert "2 queries taken in" in organiser.get(QUERIES)
+    assert "2 queries imported" in organiser.get(QUERIES)
 
 
 def test_a_file_of_queries_with_problems_comes_back_with_each_line_and_writes_nothing(
@@ -106,6 +106,17 @@ def test_judgments_are_written_only_after_the_yes_and_as_the_preview_said(organi
     assert organiser.post(f"{JUDGMENTS}/import", **fields_of(shown.text)).location == JUDGMENTS
     assert revisions(world) == [(1, "assessors", 6), (2, "assessors", 4)]
     assert "adjudicated" in organiser.get(JUDGMENTS)
+
+
+def test_a_missing_number_of_documents_is_said_before_the_upload(organiser: Reader, world: World) -> None:
+    assert "number of documents" not in organiser.get(JUDGMENTS)
+    with world.database.write() as session:  # as before its judgments came
+        campaign, evaluation = (session.get_one(type(row), row.id) for row in (world.campaign, world.evaluation))
+        campaign.beta, campaign.measures, evaluation.documents, evaluation.draft = 20, ["AP", "AQWV"], None, True
+    page = organiser.get(JUDGMENTS)
+    assert "AQWV needs the number of documents in the collection." in page
+    assert '<a href="/organise/harbour/2025/settings#documents">Give the number of documents</a>' in page
+    assert 'type="file"' not in page
 
 
 def test_several_files_make_one_revision_of_a_source_of_its_own(organiser: Reader, world: World) -> None:
