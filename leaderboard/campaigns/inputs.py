@@ -83,7 +83,7 @@ class CampaignSettings(Inputs):
         "Description", "A sentence or two under the title.", default="", shown=Shown(lines=3)
     )
     visibility: Visibility = setting(
-        "Who may know of it", "For all others it is as if there were no such campaign: nothing here tells of it.",
+        "Visible to", "Nobody else learns that this campaign exists.",
         default=Visibility.PUBLIC, shown=Shown(words=SEEN_BY),
     )  # fmt: skip
     measures: Annotated[list[str], BeforeValidator(_names), AfterValidator(_measures)] = setting(
@@ -174,7 +174,7 @@ class CampaignChanges(CampaignSettings):
 class NewCampaign(CampaignSettings):
     """A campaign to make, as a draft unless told."""
 
-    visibility: Visibility = setting("Who may know of it", default=Visibility.DRAFT, shown=Shown(words=SEEN_BY))
+    visibility: Visibility = setting("Visible to", default=Visibility.DRAFT, shown=Shown(words=SEEN_BY))
     slug: Slug = setting(
         "Address", "The last part of its address, like harbour-track. It can't be changed later. Left empty, it is "
         "made from the title.", default="",

@@ -37,7 +37,7 @@ OPENING = Shown(words={
 })  # fmt: skip
 MOST_DOCUMENTS = 10**7  # of one query
 NO_LIMIT = "Left empty, there is no limit."
-DRAFT = "Draft: for everybody but organisers it is as if it were not there"
+DRAFT = "Draft: visible to organisers only"
 
 
 class EvaluationSettings(Inputs):
@@ -219,7 +219,7 @@ class FormFieldSettings(Inputs):
     header: Annotated[str, line_of(LONGEST_KEY)] = setting(
         "Read from the file",
         "What the run's own metadata calls it, such as platform.hardware.cpu.model. The form asks for it only where it "
-        "is required, for files that lack it. What no field reads is shown to everyone who sees whose run it is.",
+        "is required, for files that lack it. Metadata that no field reads is public with the run.",
         default="",
     )
     asked: bool = setting("Asked of new runs", default=True)

@@ -282,7 +282,7 @@ class ShownTo(StrEnum):
     def in_words(self) -> str:
         """What whoever answers is told."""
         if self is ShownTo.EVERYONE:
-            return "shown to everyone who sees whose run it is"
+            return "public with your run"
         return "shown to your team and the organisers only"
 
 

@@ -187,4 +187,4 @@ def test_the_last_use_of_a_token_is_true_within_a_minute_and_not_every_request_w
     moment += dt.timedelta(seconds=30)
     account = participant.get("/account/")
     assert "30 s ago" in account
-    assert "When it was last used is kept, true within a minute." in account
+    assert "We record when each token was last used." in account

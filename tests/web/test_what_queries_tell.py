@@ -63,8 +63,8 @@ def test_while_details_are_closed_nothing_of_it_is_on_the_page(app: Flask, field
         page = seen(app, BOARD)
         assert "Alder has the highest AP" in page
         never = closed["details"] is Opening.NEVER
-        says = "is shown to organisers only" if never else "opens with the details"
-        assert f"What these queries can tell {says}." in page
+        says = "is shown to organisers only" if never else "appears when per-query results are published"
+        assert f"Statistical analysis {says}." in page
         for told in ("How this was worked out", "rests on", "is found with probability", "Swapped"):
             assert told not in page
         assert json.loads(app.test_client().get(f"{BOARD}.json").text)["queries_tell"] is None
