@@ -142,7 +142,8 @@ def register() -> ResponseReturnValue:
 
 def _welcome(user: User, then: str | None) -> ResponseReturnValue:
     sign_in(user)
-    flash(f"Welcome, {user.name}. Make a team, or open the invitation that you were sent, to submit runs.")
+    advice = "" if then else " Make a team, or open the invitation that you were sent, to submit runs."
+    flash(f"Welcome, {user.name}.{advice}")
     return redirect(local(then))
 
 

@@ -22,7 +22,7 @@ from sqlalchemy.orm import Session
 from leaderboard import access, errors, numbers
 from leaderboard.access import CONSOLE, Actor, Content
 from leaderboard.accounts.models import User
-from leaderboard.boards.reads.entries import Column, Paging, disclosures, load_entries, paged
+from leaderboard.boards.reads.entries import Column, Entry, Paging, disclosures, load_entries, paged
 from leaderboard.boards.reads.ranking import Show, choose, load_candidates, ranks
 from leaderboard.campaigns.models import Campaign, CampaignTeam
 from leaderboard.campaigns.reads import evaluations_of, evaluations_where, primary_columns
@@ -224,6 +224,8 @@ class OwnRun:
     date_assumed  whether an import assumed the date, since nothing says it
     is_primary  whether it is its team's primary run in the evaluation
     column, mean  None for a run that is not scored, and while its results are closed
+    rank  among how many by this measure; None where another run is shown for the system or the board is closed, and
+          where ranks were not asked for
     """
 
     id: int
@@ -239,6 +241,7 @@ class OwnRun:
     is_primary: bool
     column: Column | None
     mean: float | None
+    rank: tuple[int, int] | None
 
 
 @frozen
@@ -295,23 +298,31 @@ def _places(session: Session, actor: Actor, team: Team, now: datetime) -> dict[i
     """System -> its places on the boards whose names and ranks this reader sees, newest period first."""
     entered = sa.select(Submission.evaluation_id).where(Submission.team_id == team.id)
     evaluations = evaluations_where(session, Evaluation.id.in_(entered), access.known_evaluations(actor))
-    columns = primary_columns(session, evaluations)
-    by = {evaluation_id: {column.name} for evaluation_id, column in columns.items()}
-    entries = load_candidates(session, actor, evaluations, now, by)
     places: dict[int, list[TeamPlace]] = {}
-    for evaluation in evaluations:
-        if evaluation.id not in columns or not access.may_see(actor, evaluation, Content.RESULTS, now):
-            continue
-        column, heading = columns[evaluation.id], reads.evaluation_heading(evaluation, now)
-        here = [entry for entry in entries if entry.evaluation_id == evaluation.id]
-        chosen = choose(here, Show(evaluation.campaign.run_choice.value), column)
-        taken = ranks(chosen, column)
+    for evaluation, column, chosen, taken in _boards(session, actor, evaluations, now):
+        heading = reads.evaluation_heading(evaluation, now)
         for entry in chosen:
             # In an anonymous period a system's page must not give its name away.
             if not entry.late and not entry.system.is_anonymous:
                 mean, rank = entry.figure(column.name).mean, taken.get(entry.scoring_id)
                 places.setdefault(entry.system.id, []).append(TeamPlace(heading, column, mean, rank, len(taken)))
     return places
+
+
+def _boards(
+    session: Session, actor: Actor, evaluations: Sequence[Evaluation], now: datetime
+) -> Iterator[tuple[Evaluation, Column, list[Entry], dict[int, int]]]:
+    """Of each evaluation whose results this reader sees: its primary measure, the runs that are shown, and what
+    `ranks` gives for them."""
+    columns = primary_columns(session, evaluations)
+    by = {evaluation_id: {column.name} for evaluation_id, column in columns.items()}
+    entries = load_candidates(session, actor, evaluations, now, by)
+    for evaluation in evaluations:
+        if evaluation.id in columns and access.may_see(actor, evaluation, Content.RESULTS, now):
+            column = columns[evaluation.id]
+            here = [entry for entry in entries if entry.evaluation_id == evaluation.id]
+            chosen = choose(here, Show(evaluation.campaign.run_choice.value), column)
+            yield evaluation, column, chosen, ranks(chosen, column)
 
 
 def own_runs(
@@ -326,7 +337,7 @@ def own_runs(
     evaluation's primary measure.
 
     which  conditions on Submission
-    limit  at most so many
+    limit  at most so many, each with its rank
     """
     theirs = Submission.team_id.in_(teams), *which
     listed = sa.select(Submission, selection.SHOWN_STATE, Participation.primary_submission_id)
@@ -351,6 +362,9 @@ def own_runs(
     entries = load_entries(session, disclosures(session, actor, evaluations.values(), now), measures, runs=ids)
     scored = {entry.submission_id: columns[entry.evaluation_id] for entry in entries}
     means = {entry.submission_id: entry.figure(scored[entry.submission_id].name).mean for entry in entries}
+    boards = () if limit is None else _boards(session, actor, [*evaluations.values()], now)
+    ranked = {scoring: (rank, len(taken)) for *_, taken in boards for scoring, rank in taken.items()}
+    rank_of = {entry.submission_id: ranked.get(entry.scoring_id) for entry in entries}
     return tuple(
         snapshot(
             OwnRun,
@@ -364,6 +378,7 @@ def own_runs(
             is_primary=run.id == primary,
             column=scored.get(run.id),
             mean=means.get(run.id),
+            rank=rank_of.get(run.id),
         )
         for run, state, primary in rows
     )

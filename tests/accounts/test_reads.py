@@ -1,6 +1,7 @@
 """What an account's page shows: teams, runs of all of them, links that are still open."""
 
 import datetime as dt
+from dataclasses import replace
 
 import pytest
 
@@ -9,6 +10,7 @@ from leaderboard.accounts.models import User
 from leaderboard.accounts.reads import account, open_invitations
 from leaderboard.audit.writes import present
 from leaderboard.errors import NotAllowed
+from leaderboard.evaluations.rules import Opening
 from leaderboard.results.reads.run import results
 from leaderboard.submissions.rules import Designation
 from leaderboard.submissions.writes import submissions
@@ -55,15 +57,28 @@ def test_a_run_has_the_figure_and_the_rank_among_its_team_s_that_its_own_page_an
     waits = world.submit(label="waits")
     with world.database.read() as session:
         listed = account(session, world.ada, present()).runs
-        assert listed == team_page(session, world.ada, session.get_one(Team, world.team).slug, present()).runs
+        of_team = team_page(session, world.ada, session.get_one(Team, world.team).slug, present()).runs
+        assert tuple(replace(run, rank=None) for run in listed) == of_team
         page = results(session, world.ada, first, present())
         system = session.get_one(submissions.Submission, first).system
         of_system = submissions.Submission.system_id == system.id
-        assert own_runs(session, world.ada, world.ada.teams, present(), of_system)[-1] == listed[-1]
+        assert own_runs(session, world.ada, world.ada.teams, present(), of_system)[-1] == of_team[-1]
     assert [(run.title, run.is_primary) for run in listed] == [("waits", False), ("second", False), ("first", True)]
     assert [run.mean is None for run in listed] == [True, False, False]
     assert listed[0].id == waits
     assert (listed[-1].column, listed[-1].mean) == (page.columns[0], page.figures[0].mean)
+    assert (page.rank, page.ranked) == (1, 2)
+    assert [run.rank for run in listed] == [None, (1, 2), (1, 2)]  # they tie
+
+
+def test_an_account_tells_no_rank_while_results_are_closed(world: World) -> None:
+    run = world.submit()
+    world.drain()
+    for opening, rank in ((Opening.ALWAYS, (1, 1)), (Opening.CLOSED, None)):
+        world.change_evaluation(results=opening, closes_at=present() + dt.timedelta(days=1))
+        with world.database.read() as session:
+            [listed] = account(session, world.ada, present()).runs
+        assert (listed.id, listed.mean is None, listed.rank) == (run, False, rank)
 
 
 def test_only_owners_see_the_open_invitations_and_only_open_ones(world: World) -> None:

@@ -170,5 +170,32 @@ def test_without_script_the_form_and_the_status_page_work_too(
     expect(page.get_by_role("heading", name="Results")).to_be_visible(timeout=SCORED_MILLISECONDS)
 
 
+def test_a_participant_needs_at_most_ten_clicks_from_an_invitation_to_a_result(
+    site: Site, campaign: Path, page: Page
+) -> None:
+    clicks: list[str] = []
+    page.expose_function("countClick", lambda text: clicks.append(text))  # noqa: PLW0108  # playwright marks what it is given
+    page.add_init_script("addEventListener('click', event => { if (event.detail) countClick(event.target.innerText) })")
+    site.command("team", "add", "Invited")
+    [link] = re.findall(r"/join/\S+", site.command("team", "invite", "invited"))
+    page.goto(f"{site.url}{link}")
+    page.get_by_role("banner").get_by_role("link", name="Register").click()
+    fill(page, name="Ivy", password=PASSWORD)
+    press(page, "Register")
+    press(page, "Join Invited")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Invited")
+    page.get_by_role("banner").get_by_role("link", name="Campaigns").click()
+    follow(page, "Harbour track")
+    page.get_by_role("row").filter(has_text="Harbour 2025").get_by_role("link", name="Submit run").click()
+    fill(page, new_system="Ivory")
+    with page.expect_file_chooser() as chooser:
+        page.locator("#run").click()
+    chooser.value.set_files(campaign / "alpha.run")
+    press(page, "Submit run")
+    expect(page.get_by_role("heading", name="Results")).to_be_visible(timeout=SCORED_MILLISECONDS)
+    assert len(clicks) <= 10, clicks
+    assert len(clicks) == 8, clicks  # each was counted
+
+
 def test_after_all_that_verification_finds_the_record_in_order(site: Site, campaign: Path) -> None:
     assert site.command("verify", "--figures").startswith("nothing differs: ")

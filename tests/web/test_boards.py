@@ -246,3 +246,18 @@ def test_the_head_of_a_page_names_its_campaign_and_says_what_it_is(client: Clien
         assert f'property="og:title" content="{title[1].removesuffix(" · Leaderboard")}"' in head
     assert "og:" not in client("").get("/campaigns/none").text
     assert "News search" in client("organiser").get("/organise/news/2026/queries").text.partition("</title>")[0]
+
+
+def test_a_campaign_leads_to_the_form_of_each_evaluation_that_is_open(client: Client, field: Field) -> None:
+    def links() -> list[list[str]]:
+        """In the head of the campaign's page, and in its table."""
+        parts = client("").get("/campaigns/news").text.partition("<table")
+        return [re.findall(r'href="([^"]+)"[^>]*>Submit run<', part) for part in (parts[0], parts[2])]
+
+    field.evaluation("2027", closes_at=DAY + NOW)
+    form = "/campaigns/news/{}/submit"
+    assert links() == [[], []]
+    field.change("2027", closes_at=None)
+    assert links() == [[form.format("2027")], []]
+    field.change("2026", closes_at=None)
+    assert links() == [[], [form.format("2027"), form.format("2026")]]

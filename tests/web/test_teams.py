@@ -48,6 +48,17 @@ def test_a_visitor_with_a_link_registers_and_comes_back(participant: Reader, vis
     assert visitor.post(link).location == "/teams/alpha"
 
 
+def test_the_links_in_the_head_lead_back_to_the_invitation_too(participant: Reader, visitor: Reader) -> None:
+    link = invitation_of(participant)
+    for page in (visitor.get(link), visitor.get(f"/login?next={link}"), visitor.get(f"/register?next={link}")):
+        head = page.partition("<main")[0]
+        assert f'href="/login?next={link}"' in head
+        assert f'href="/register?next={link}"' in head
+    refused = visitor.post("/login", name="ada", password="wrong", next=link)
+    assert f'href="/register?next={link}"' in refused.text.partition("<main")[0]
+    assert 'href="/login"' in visitor.get("/")  # whoever comes by the front sees their account
+
+
 def test_the_last_member_is_asked_before_leaving(other: Reader) -> None:
     address = "/teams/beta/leave"
     assert "nobody but an admin of this site can let somebody in" in other.get(address)
