@@ -20,8 +20,8 @@ from leaderboard.declared.inputs import checked
 from leaderboard.errors import InvalidFields, LeaderboardError, NotFound, Unconfirmed
 from leaderboard.evaluations import writes as evaluations
 from leaderboard.evaluations.reads.readiness import actions, left_to_do, readiness
-from leaderboard.metrics.names import search
-from leaderboard.web.context import actor, now, read
+from leaderboard.metrics.names import groups, search
+from leaderboard.web.context import actor, read
 from leaderboard.web.forms import Declared, Form, answered, declared, done, filled, form_page, saved, sent_on
 from leaderboard.web.organise import MENDS, change_here, evaluation_here, mended_at, organised, settings_change
 from leaderboard.web.sessions import signed_in
@@ -48,30 +48,25 @@ def evaluation(campaign: str, **_: str) -> ResponseReturnValue:
     """What is left to do; a button publishes the evaluation, with a campaign that is a draft, closes it or reveals the
     names now.
     """
-    form, action, moment = Form(), request.form.get("action", ""), now().replace(microsecond=0)
-    at_once = {
-        "publish": ("draft", False, "is published"),
-        "close": ("closes_at", moment, "is closed"),
-        "reveal": ("anonymous_until", moment, "shows the names of teams"),
-    }
+    form, action = Form(), request.form.get("action", "")
+    possible = read(actions, campaign, g.room.evaluation)
 
-    def change(session: Session, by: access.Actor, row: Campaign) -> str:
-        setting, value, became = at_once[action]
+    def change(session: Session, by: access.Actor, row: Campaign) -> None:
         if action == "publish" and row.visibility is Visibility.DRAFT:
             campaigns.change_campaign(session, by, row, visibility=Visibility.PUBLIC)
-        changed = evaluations.change_evaluation(session, by, evaluation_here(session), **{setting: value})
-        return f"{changed.title} {became}."
+        evaluations.change_evaluation(session, by, evaluation_here(session), **possible[action])
 
     def make() -> tuple[str, str]:
-        return change_here(campaign, "", change, confirm=bool(request.form.get("confirm"))), request.path
+        change_here(campaign, "", change, confirm=bool(request.form.get("confirm")))
+        became = {"publish": "is published", "close": "is closed", "reveal": "shows the names of teams"}[action]
+        return f"{g.room.evaluation_title} {became}.", request.path
 
     def shown(error: LeaderboardError | None = None) -> ResponseReturnValue:
-        points, possible = (read(part, campaign, g.room.evaluation) for part in (readiness, actions))
+        points = read(readiness, campaign, g.room.evaluation)
         mends = {mend: (mended_at(mend), step) for mend, (*_, step) in MENDS.items()}
-        page = {"points": points, "actions": possible, "mends": mends}
-        return form_page("organise/evaluation.html", form, error, **page)
+        return form_page("organise/evaluation.html", form, error, points=points, actions=possible, mends=mends)
 
-    return saved(make, shown) if action in at_once else shown()
+    return saved(make, shown) if action in possible else shown()
 
 
 blueprint = Blueprint("organise_campaigns", __name__, url_prefix="/organise")
@@ -131,6 +126,7 @@ def _answer(form: Declared, change: Callable[[], tuple[str, str]], page: Page | 
 
     def shown(error: LeaderboardError | None = None) -> ResponseReturnValue:
         more = {"page": page, "find": words, "found": search(words), "presets": PRESETS, "worked": _worked(form, page)}
+        more["detection"] = " ".join(family.name for family in groups()["Detection"])
         if asked != "save":
             return render_template("organise/campaign_form.html", form=form, **more)
         return form_page("organise/campaign_form.html", form, error, **more)

@@ -18,6 +18,7 @@ from leaderboard.declared.inputs import checked_partly
 from leaderboard.evaluations import api, inputs, writes as evaluations
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads.evaluations import organised_form
+from leaderboard.evaluations.reads.readiness import actions
 from leaderboard.formats import document_list
 from leaderboard.judgments.organise import read_stored
 from leaderboard.web import uploads
@@ -45,7 +46,8 @@ def new(campaign: str) -> ResponseReturnValue:
 def settings(campaign: str, evaluation: str) -> ResponseReturnValue:
     page = api.organised_evaluation(campaign, evaluation)
     form = _filled(SettingsForm, page.values)
-    return _answer(form, settings_change(form, page.values, evaluations.change_evaluation), page)
+    change = settings_change(form, page.values, evaluations.change_evaluation)
+    return _answer(form, change, page, actions=read(actions, campaign, evaluation))
 
 
 @blueprint.route("/<campaign>/<evaluation>/clone", methods=["GET", "POST"])
@@ -85,7 +87,7 @@ def _filled(form: type[Declared], values: Mapping[str, Any]) -> Declared:
 
 
 def _answer(
-    form: Declared, change: Callable[[], tuple[str, str]], page: Page | None = None, *, cloned: bool = False
+    form: Declared, change: Callable[[], tuple[str, str]], page: Page | None = None, **more: Any
 ) -> ResponseReturnValue:
     """The page; or what saving it answers, unless the button was used that only shows the dates in UTC."""
     values = {name: form.text(name) for name in ("time_zone", *evaluations.DATES)}
@@ -93,7 +95,7 @@ def _answer(
     in_utc = {
         name: time_zones.moment_in_words(moment) for name in evaluations.DATES if (moment := getattr(dates, name))
     }
-    shown = partial(form_page, PAGE, form, page=page, cloned=cloned, in_utc=in_utc, zones=time_zones.zone_names())
+    shown = partial(form_page, PAGE, form, page=page, in_utc=in_utc, zones=time_zones.zone_names(), **more)
     if form.is_submitted() and request.form.get("do") == "dates":
         return shown(errors.InvalidFields(wrong)) if wrong else render_template(PAGE, form=form, **shown.keywords)
     return saved(change, shown) if form.is_submitted() else shown()
@@ -102,8 +104,7 @@ def _answer(
 form_fields_blueprint = Blueprint("organise_forms", __name__, url_prefix="/organise/<campaign>/<evaluation>/form")
 
 RETIRED = (
-    "The field is asked no more. It stays for runs that are here: their answers stay shown to the same readers, and so "
-    "does what it reads of their own metadata."
+    "The field is retired: new runs are not asked. Old answers, and what it read of metadata, keep their visibility."
 )
 FieldForm, AgreementForm = declared(inputs.FormFieldSettings, "asked"), declared(inputs.AgreementText)
 RulesForm = declared(inputs.FileRuleChanges)
@@ -141,14 +142,14 @@ def remove_field(**_: str) -> ResponseReturnValue:
 @organised
 def state_agreement(**_: str) -> ResponseReturnValue:
     form = AgreementForm()
-    said = "Version {0.version} is asked of everybody with their next run.".format
+    said = "Version {0.version} is published: everybody is asked with their next run.".format
     return changed_here(partial(_page, agreement=form), said, evaluations.state_agreement, **form.sent())
 
 
 @form_fields_blueprint.post("/agreement/end")
 @organised
 def end_agreement(**_: str) -> ResponseReturnValue:
-    said = "Nobody is asked for it any more. Who accepted it stays on record."
+    said = "The agreement is retired. Who accepted it stays on record."
     return changed_here(_page, said, evaluations.end_agreement, request.form.get("key", ""))
 
 

@@ -440,10 +440,10 @@ def organised_judgments(
         for revision, name, *counts in rows
     )
     others = sorted({revision.source for revision in revisions} - {evaluation.official_source, *evaluation.set_aside})
-    has, shown = {"documents": evaluation.documents}, reads.campaign_measures(evaluation.campaign)
+    shown, has = reads.campaign_measures(evaluation.campaign), evaluation.documents
     return OrganisedJudgments(
         queries=len(query_numbers(session, evaluation)),
-        lacking=tuple(name for name in shown if lacks(metrics.parse(name), **has)),
+        lacking=tuple(name for name in shown if lacks(metrics.parse(name), documents=has)),
         official=evaluation.official_source,
         others=tuple(OtherSource(other, removal_of_source(session, evaluation, other, now)) for other in others),
         set_aside=tuple(evaluation.set_aside),

@@ -387,7 +387,7 @@ def asked_field(asked: FormField) -> Field:
 @submitting_blueprint.get("/campaigns/<campaign>/<evaluation>/submit")
 @signed_in
 def new(campaign: str, evaluation: str, *, baseline: bool = False) -> ResponseReturnValue:
-    page = read(submitting, campaign, evaluation, baseline=baseline)
+    page = read(submitting, campaign, evaluation, baseline=baseline, preview="preview" in request.args)
     return _page(SubmitForm.on(page), page=page)
 
 

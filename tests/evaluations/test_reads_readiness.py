@@ -92,7 +92,7 @@ def test_what_can_be_done_at_once_follows_the_dates(field: Field) -> None:
     def possible(**columns: object) -> tuple[str, ...]:
         field.change(**{"draft": False, "closes_at": NOW + DAY, "anonymous_until": None, **columns})
         with field.database.read() as session:
-            return actions(session, CONSOLE, "news", "2026", NOW)
+            return tuple(actions(session, CONSOLE, "news", "2026", NOW))
 
     assert possible() == ("close",)
     assert possible(draft=True) == ("publish",)

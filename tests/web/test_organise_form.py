@@ -1,5 +1,6 @@
 """The organiser's page of what a submission form asks."""
 
+import datetime as dt
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -38,6 +39,23 @@ def test_a_field_is_added_changed_and_removed(world: World, organiser: Reader, p
     assert organiser.post(f"{PAGE}/field/remove", key="model").location == PAGE
     assert form_fields(world.all(sa.select(Evaluation))[0]) == ()
     assert organiser.post(f"{PAGE}/field/remove", key="model").status_code == 404
+
+
+def test_as_teams_see_it_shows_the_form_to_an_organiser_without_a_team(
+    world: World, organiser: Reader, participant: Reader
+) -> None:
+    organiser.post(f"{PAGE}/field", **FIELD)
+    organiser.post(f"{PAGE}/agreement", key="terms", title="Terms of use", wording="Be kind.")
+    world.change(draft=True, opens_at=dt.datetime(2039, 1, 1, tzinfo=dt.UTC), closes_at=None)
+    [link] = re.findall('href="([^"]+)">As teams see it', organiser.get(PAGE))
+    assert link == f"{FORM}?preview="
+    form = organiser.get(link)
+    for words in ("A new system of your team", "Kind of &lt;model&gt;", "Terms of use", "Run file"):
+        assert words in form
+    assert "You are in no team yet" not in form
+    assert "Submit run</button>" not in form
+    world.change(draft=False)
+    participant.get(link, status=404)
 
 
 def test_answers_that_are_there_are_shown_to_more_readers_after_a_yes_only(

@@ -1,6 +1,6 @@
 """What an evaluation still lacks before it can open, and before its runs can be scored and shown."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
@@ -84,16 +84,19 @@ def left_to_do(session: Session, actor: access.Actor, campaign_slug: str, now: d
     }
 
 
-def actions(session: Session, actor: access.Actor, campaign_slug: str, slug: str, now: datetime) -> tuple[str, ...]:
-    """What can be done at once now: publish, close, reveal (the names). Raises NotFound."""
+def actions(session: Session, actor: access.Actor, campaign_slug: str, slug: str, now: datetime) -> Mapping[str, Any]:
+    """What can be done at once now, publish, close, reveal (the names): each with the setting that it changes, and its
+    value. Raises NotFound.
+    """
     evaluation = reads.organised_evaluation(session, actor, campaign_slug, slug)
     is_draft = evaluation.draft or evaluation.campaign.visibility is Visibility.DRAFT
-    can = {
-        "publish": is_draft,
-        "close": not is_draft and phase_of(evaluation, now) is Phase.OPEN,
-        "reveal": evaluation.anonymous_until is not None and now < evaluation.anonymous_until,
+    until, moment = evaluation.anonymous_until, now.replace(microsecond=0)
+    possible = {
+        "publish": (is_draft, {"draft": False}),
+        "close": (not is_draft and phase_of(evaluation, now) is Phase.OPEN, {"closes_at": moment}),
+        "reveal": (until and now < until, {"anonymous_until": moment}),
     }
-    return tuple(name for name in can if can[name])
+    return {name: change for name, (can, change) in possible.items() if can}
 
 
 def _points(session: Session, evaluation: Evaluation, now: datetime) -> Iterator[Point]:

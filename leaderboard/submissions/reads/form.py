@@ -15,7 +15,7 @@ import numpy as np
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard.access import Actor, Content, may_see, submission_refusal, subset_seen
+from leaderboard.access import VISITOR, Actor, Content, may_see, submission_refusal, subset_seen
 from leaderboard.db import snapshot
 from leaderboard.evaluations.models import Acceptance, Agreement, Evaluation
 from leaderboard.evaluations.reads import evaluations as reads
@@ -254,6 +254,7 @@ class AskedAgreement:
 class Submitting:
     """What the form offers.
 
+    preview     whether nothing can be sent from it
     closed      says in words why nothing can be submitted now; None when it can
     personal    what the reader has used over all of their teams
     fields      what the organisers ask of every run
@@ -265,6 +266,7 @@ class Submitting:
 
     evaluation: reads.EvaluationHeading
     run_choice: RunChoice
+    preview: bool
     closed: str | None
     teams: tuple[TeamSubmitting, ...]
     personal: Quota
@@ -287,15 +289,20 @@ class Submitting:
 
 
 def submitting(
-    session: Session, actor: Actor, campaign_slug: str, evaluation_slug: str, now: datetime, *, baseline: bool = False
-) -> Submitting:
+    session: Session, actor: Actor, campaign: str, slug: str, now: datetime,
+    *, baseline: bool = False, preview: bool = False,
+) -> Submitting:  # fmt: skip
     """Raises NotFound when there is no such evaluation.
 
     baseline  of an organiser: for the team of the campaign's baselines, whose id is 0 here, there or not yet
+    preview   for an organiser: as a new team sees it while the evaluation takes runs
     """
-    find = reads.organised_evaluation if baseline else reads.find_evaluation
-    evaluation = find(session, actor, campaign_slug, evaluation_slug)
-    if baseline:
+    find = reads.organised_evaluation if baseline or preview else reads.find_evaluation
+    evaluation = find(session, actor, campaign, slug)
+    actor = VISITOR if preview else actor
+    if preview:
+        teams = [Team(id=-1, slug="", name="your team")]
+    elif baseline:
         pinned = evaluation.campaign.baseline_team_id
         teams = [merged(session, session.get_one(Team, pinned)) if pinned else Team(id=0, slug="", name="")]
     else:
@@ -311,7 +318,8 @@ def submitting(
     return Submitting(
         evaluation=reads.evaluation_heading(evaluation, now),
         run_choice=evaluation.campaign.run_choice,
-        closed=submission_refusal(evaluation, now, now),
+        preview=preview,
+        closed=None if preview else submission_refusal(evaluation, now, now),
         teams=tuple(
             snapshot(
                 TeamSubmitting,

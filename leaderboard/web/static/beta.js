@@ -1,5 +1,18 @@
-// The form of a campaign: works β out while its numbers are typed. The server does the same when the form is sent.
+// The form of a campaign: shows β's part once a detection measure is chosen, and works β out while its numbers are
+// typed. The server does the same when the form is sent, and without this shows that part always.
 "use strict";
+(() => {
+  const form = document.querySelector("[data-campaign]");
+  const part = form?.querySelector("[data-detection]");
+  if (!part) return;
+  const detection = new Set(part.dataset.detection.toLowerCase().split(" "));
+  const chosen = () => [form.elements.measures, form.elements.primary_measure].some((field) =>
+    field.value.toLowerCase().split(/[\s,]+/).some((name) => detection.has(name.split(/[@(]/)[0])));
+  const filled = () => [...part.querySelectorAll("input.short")].some((field) => field.value.trim());
+  const show = () => { part.hidden = !(chosen() || filled() || part.querySelector(".field-bad")); };
+  form.addEventListener("input", show);
+  show();
+})();
 (() => {
   const form = document.querySelector("[data-campaign]");
   const shown = form?.querySelector("[data-beta]");
