@@ -59,7 +59,7 @@ def clone(campaign: str, evaluation: str) -> ResponseReturnValue:
         proposed = evaluations.next_year(session, evaluation_here(session))
     form = _filled(CloneForm, {**page.values, **proposed, "draft": True, "with_queries": False})
     make = partial(_made, campaign, evaluation, evaluations.clone_evaluation, **form.sent())
-    return _answer(form, make, page, cloned=True)
+    return _answer(form, make, page)
 
 
 @blueprint.post("/<campaign>/<evaluation>/remove")
@@ -95,17 +95,16 @@ def _answer(
     in_utc = {
         name: time_zones.moment_in_words(moment) for name in evaluations.DATES if (moment := getattr(dates, name))
     }
-    shown = partial(form_page, PAGE, form, page=page, in_utc=in_utc, zones=time_zones.zone_names(), **more)
+    more |= {"page": page, "in_utc": in_utc, "zones": time_zones.zone_names()}
+    shown: Callable[..., ResponseReturnValue] = partial(form_page, PAGE, form, **more)
     if form.is_submitted() and request.form.get("do") == "dates":
-        return shown(errors.InvalidFields(wrong)) if wrong else render_template(PAGE, form=form, **shown.keywords)
+        return shown(errors.InvalidFields(wrong)) if wrong else render_template(PAGE, form=form, **more)
     return saved(change, shown) if form.is_submitted() else shown()
 
 
 form_fields_blueprint = Blueprint("organise_forms", __name__, url_prefix="/organise/<campaign>/<evaluation>/form")
 
-RETIRED = (
-    "The field is retired: new runs are not asked. Old answers, and what it read of metadata, keep their visibility."
-)
+RETIRED = "The field is retired: new runs are not asked. Old answers keep their visibility."
 FieldForm, AgreementForm = declared(inputs.FormFieldSettings, "asked"), declared(inputs.AgreementText)
 RulesForm = declared(inputs.FileRuleChanges)
 

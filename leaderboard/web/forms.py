@@ -17,16 +17,7 @@ from wtforms.widgets import DateTimeLocalInput
 
 from leaderboard import errors
 from leaderboard.audit.rules import short
-from leaderboard.declared.inputs import (
-    MUST_STAY,
-    Inputs,
-    as_text,
-    checked,
-    choices_of,
-    is_of_changes,
-    kinds_of,
-    shown_of,
-)
+from leaderboard.declared.inputs import MUST_STAY, Inputs, as_text, checked, choices_of, kinds_of, shown_of
 
 
 class Form(FlaskForm):  # type: ignore[misc]  # Flask-WTF has no types
@@ -90,9 +81,12 @@ class Declared(Form):
 
 def fields_of(model: type[Inputs], *left_out: str) -> dict[str, Any]:
     """Unbound fields by name, in the model's order; those of changes with the defaults of the settings."""
-    of_settings = model.__mro__[1].model_fields if is_of_changes(model) else {}
-    fields = model.model_fields | of_settings
-    return {name: _field(field) for name, field in fields.items() if name not in (*left_out, "confirm")}
+    settings = getattr(model.__base__, "model_fields", {})
+    return {
+        name: _field(settings.get(name, field) if field.default is None else field)
+        for name, field in model.model_fields.items()
+        if name not in (*left_out, "confirm")
+    }
 
 
 def _field(field: FieldInfo) -> Any:

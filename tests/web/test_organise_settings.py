@@ -14,6 +14,7 @@ from leaderboard.accounts.models import User
 from leaderboard.campaigns import writes as campaigns
 from leaderboard.campaigns.models import Campaign, CampaignOrganiser
 from leaderboard.campaigns.rules import Visibility
+from leaderboard.evaluations.inputs import EvaluationSettings
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules import NoRelevant, Opening
 from leaderboard.judgments.models import Query
@@ -264,3 +265,31 @@ def test_an_archived_campaign_stands_apart_and_takes_no_runs(organiser: Reader, 
     assert organiser.post("/organise/harbour/archive", archived="no").status_code == 302
     assert "Submit run" in participant.get("/campaigns/harbour/2025")
     assert organiser.post("/organise/harbour/remove").location == "/organise"
+
+
+def unfolded(page: str) -> list[str]:
+    return [words.strip() for words in re.findall(r'<details class="disclosure whole" open>\s*<summary>(.*?)<', page)]
+
+
+def test_settings_that_are_seldom_changed_are_folded_unless_they_are_others_than_usual(
+    organiser: Reader, world: World
+) -> None:
+    settings = "/organise/harbour/2025/settings"
+    world.change(**{name: field.get_default() for name, field in EvaluationSettings.model_fields.items() if name in (
+        "time_zone", "grace_seconds", "late_allowed", "judging", "relevance_level", "texts", "hidden_queries",
+        "own_results",
+    )})  # fmt: skip
+    assert unfolded(organiser.get(settings)) == []
+    world.change(relevance_level=2, own_results=False)
+    changed = ["Judging, and the lowest relevant grade", "Texts, hidden queries and a team&#39;s own means"]
+    assert unfolded(organiser.get(settings)) == changed
+    assert set(changed) < set(unfolded(organiser.get("/organise/harbour/2025/clone")))
+    wrong = organiser.post(settings, **{**EVALUATION, "time_zone": "Mars"})
+    assert "Time zone, grace and late runs" in unfolded(wrong.text)
+
+
+def test_beta_is_asked_without_javascript_and_names_the_measures_that_need_it(founder: Reader) -> None:
+    page = founder.get("/organise/campaigns/new")
+    assert 'data-detection="AQWV Value Pmiss Pfa MQWV OQWV"' in page
+    assert re.search('<input[^>]* name="cost"', page)
+    assert not re.search("data-detection[^>]* hidden", page)
