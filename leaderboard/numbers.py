@@ -16,6 +16,11 @@ ANY_WHOLE = re.compile(r"[+-]?[0-9]+")
 DIGITS = re.compile(r"([0-9]{1,18})")
 GRADE_LIMIT = 1000  # of either sign: the gain 2^g − 1 is still finite, over ten million documents too
 UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB")
+PREFIXES = {"": 1, "n": 1e-9, "µ": 1e-6, "u": 1e-6, "m": 1e-3, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
+BASES = {"s": 1, "J": 1, "W": 1, "Wh": 3600, "Hz": 1, "B": 1, "g": 1e-3}  # SI's unit of mass is the kilogram
+IN_SI = {f"{prefix}{base}": factor * PREFIXES[prefix] for base, factor in BASES.items() for prefix in PREFIXES} | {
+    "min": 60, "h": 3600, "d": 86400, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30,
+}  # fmt: skip
 
 
 def is_number(text: str) -> bool:
@@ -46,6 +51,23 @@ def read_ratio(text: str) -> float:
     if divisor == 0 or not math.isfinite(divided / divisor):
         raise ValueError("no finite number")
     return divided / divisor
+
+
+def read_quantity(text: str) -> float:
+    """A decimal number, which may have a unit of time, energy, power, frequency, memory or mass: that is converted to
+    s, J, W, Hz, bytes or kg. Raises ValueError for anything else.
+
+    >>> read_quantity("690906302 J"), read_quantity("3 h"), read_quantity("0.5kWh"), read_quantity("12.5")
+    (690906302.0, 10800.0, 1800000.0, 12.5)
+    """
+    number = NUMBER.match(text)
+    unit = text[number.end() :].strip(" ") if number else ""
+    if number is None or (unit and unit not in IN_SI):
+        raise ValueError("no number, or one with an unknown unit")
+    value = float(number[0]) * IN_SI.get(unit, 1)
+    if not math.isfinite(value):
+        raise ValueError("no finite number")
+    return value
 
 
 def written(number: float) -> str:

@@ -219,7 +219,8 @@ class FormFieldSettings(Inputs):
     header: Annotated[str, line_of(LONGEST_KEY)] = setting(
         "Read from the file",
         "What the run's own metadata calls it, such as platform.hardware.cpu.model. The form asks for it only where it "
-        "is required, for files that lack it. Metadata that no field reads is public with the run.",
+        "is required, for files that lack it. Metadata that no field reads is public with the run. Numbers may have "
+        "units: times become seconds, energies joules.",
         default="",
     )
     asked: bool = setting("Asked of new runs", default=True)

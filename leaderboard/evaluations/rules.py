@@ -423,7 +423,7 @@ def _checked(field: FormField, value: Any) -> Answer | None:
         return YES_OR_NO[text.lower()]
     if field.kind is FieldKind.NUMBER:
         with suppress(ValueError):
-            return numbers.read_number(text)  # not of True and False, whose text is none
+            return numbers.read_quantity(text)  # not of True and False, whose text is none
     raise ValueError(field.how)
 
 

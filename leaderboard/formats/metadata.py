@@ -3,7 +3,8 @@
 Read are ir_metadata's block, YAML in comment lines between `# ir_metadata.start` and `# ir_metadata.end`, and every
 line `# key: value` outside it; where both name a key, the block's text is taken. What comes out is flat:
 `platform.hardware.cpu` and its text. Of YAML texts, lists and mappings are made and nothing else; an alias is refused
-(a few lines of them can stand for gigabytes), and depth, number and length are bounded.
+(a few lines of them can stand for gigabytes), and depth, number and length are bounded. Time series, which trackers of
+resources write by the thousand, are skipped, and don't count.
 
 M. Breuer, J. Keller, P. Schaer: ir_metadata: An Extensible Metadata Schema for IR Experiments, SIGIR 2022.
 """
@@ -20,7 +21,8 @@ from leaderboard.errors import FileRejected
 from leaderboard.formats.plain_text import beginning, harmless
 from leaderboard.frozen import frozen
 
-HEADER_BYTES = 1 << 16  # of the comment lines, and of a file beside the run
+HEADER_BYTES = 1 << 16  # of the comment lines, and of a file beside the run without its time series
+SIDE_BYTES = 1 << 22  # of a file beside the run
 START, END = "ir_metadata.start", "ir_metadata.end"
 PAIR = re.compile(r"([A-Za-z][A-Za-z0-9_.-]*(?: [A-Za-z0-9_.-]+){0,3})\s*[:=]\s+(\S.*)")
 LONGEST_KEY = 100  # characters
@@ -31,6 +33,12 @@ MOST_TOKENS = 20_000
 OPENING = {"<block sequence start>", "<block mapping start>", "[", "{"}
 CLOSING = {"<block end>", "]", "}"}
 LISTED = ", "
+# Numbers or moments, each perhaps with a unit, more than 20 in a row: between brackets, or one a line. Possessive, so
+# that no text takes longer than its length.
+POINT = r"""["']?+(?:[-+]?+[0-9][0-9.eE+:TZ -]{0,40}+[A-Za-zµ%]{0,3}+|null)["']?+[ \t]*+"""
+SERIES = re.compile(
+    rf"\[(?:\s*+{POINT},){{20,}}+\s*+(?:{POINT})?+\s*+\]|(?:^[ ]*+- ++{POINT}\r?+(?:\n|\Z)){{21,}}+", re.M
+)
 
 
 @frozen
@@ -62,7 +70,7 @@ def header_metadata(head: bytes) -> Metadata:
     if END not in names[start:]:
         return Metadata(_of_lines(names[:start]), f"# {END} is missing")
     end = names.index(END, start)
-    block = _of_yaml(dedent("\n".join(lines[start + 1 : end])))
+    block = _of_yaml(_without_series(dedent("\n".join(lines[start + 1 : end]))))
     entries = block.entries | _of_lines([*names[:start], *names[end + 1 :]]) | block.entries
     return Metadata(dict(islice(entries.items(), MOST_ENTRIES)), block.problem)
 
@@ -100,13 +108,22 @@ def side_metadata(content: bytes) -> Metadata:
     >>> side_metadata(b"method:\n  retrieval: [bm25, monoT5]\n").entries
     {'method.retrieval': 'bm25, monoT5'}
     """
-    if len(content) > HEADER_BYTES:
-        return Metadata(problem=f"it is larger than {HEADER_BYTES:,} bytes, the most taken")
+    if len(content) > SIDE_BYTES:
+        return Metadata(problem=f"it is larger than {SIDE_BYTES:,} bytes, the most taken")
     try:
-        text = content.decode("utf-8-sig")
+        text = _without_series(content.decode("utf-8-sig"))
     except UnicodeDecodeError:
         return Metadata(problem="it is no UTF-8 text")
+    if len(text) > HEADER_BYTES:
+        return Metadata(
+            problem=f"without its time series it is longer than {HEADER_BYTES:,} characters, the most taken"
+        )
     return _of_yaml(text)
+
+
+def _without_series(text: str) -> str:
+    """YAML with an empty list, or nothing, in place of each time series; its lines keep their numbers."""
+    return SERIES.sub(lambda series: "[]" * (series[0][0] == "[") + "\n" * series[0].count("\n"), text)
 
 
 def _add(entries: dict[str, str], key: str, text: str) -> None:
@@ -140,7 +157,8 @@ def _add_all(entries: dict[str, str], key: str, value: Any) -> None:
     """Adds what each text says under the keys around it."""
     if isinstance(value, dict):
         for name, inside in value.items():
-            _add_all(entries, f"{key}.{name}" if key and name else key or name, inside)
+            if name != "timeseries":  # a short one
+                _add_all(entries, f"{key}.{name}" if key and name else key or name, inside)
     elif isinstance(value, list):
         for inside in value:
             _add_all(entries, key, inside)

@@ -20,7 +20,7 @@ from werkzeug.sansio.multipart import Epilogue, Field, File, MultipartDecoder, N
 from wtforms import ValidationError
 
 from leaderboard.errors import BadInput, InvalidFields, LeaderboardError, TooLarge, file_of
-from leaderboard.formats import HEADER_BYTES
+from leaderboard.formats import SIDE_BYTES
 from leaderboard.frozen import frozen
 from leaderboard.numbers import size
 from leaderboard.store import Arriving, Received
@@ -69,7 +69,7 @@ def receive(
 
     admit  is given the fields that come before the first file and raises a LeaderboardError where no file is to be
            taken in; the server then discards what is still being sent
-    beside  another field with a file, of which HEADER_BYTES are read, and one more that says that there are more
+    beside  another field with a file, of which SIDE_BYTES are read, and one more that says that there are more
     check  what the fields must be, before any file is taken: the site's own form's, unless told otherwise
     settle  in place of keeping the file: is given the form, what the file is and where it lies
 
@@ -88,7 +88,7 @@ def receive(
         content = None
         if beside in files:
             with files[beside].whole().open("rb") as source:
-                content = source.read(HEADER_BYTES + 1)
+                content = source.read(SIDE_BYTES + 1)
         posted = Posted(fields, upload, refused, received_at, None, content)
         if file and upload and settle:
             settle(posted, upload, file.path)

@@ -159,6 +159,17 @@ def test_what_a_run_said_that_is_no_answer_is_none() -> None:
     said = {"params": "5, 6", "method.automatic": "perhaps", "method.kind": "lexical"}
     assert answers_of((many, auto, kind), {}, said) == {kind: "lexical"}
     assert [answers_of((many,), {}, {"params": text}) for text in ("abc", "NaN", "1e400")] == [{}, {}, {}]
+    quantities = {
+        "12.5 s": 12.5,
+        "3 h": 10_800.0,
+        "1500ms": 1.5,
+        "0.5 kWh": 1.8e6,
+        "690906302 J": 690906302.0,
+        "2 GB": 2e9,
+    }
+    for text, value in quantities.items():
+        assert answers_of((many,), {}, {"params": text}) == {many: value}
+    assert [answers_of((many,), {}, {"params": text}) for text in ("5 feet", "J", "1e308 TB", "3 h 5 min")] == [{}] * 4
     assert answers_of((many, auto), {}, {"params": "7e9", "method.automatic": "No"}) == {many: 7e9, auto: False}
 
 

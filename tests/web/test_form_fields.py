@@ -198,3 +198,25 @@ def test_what_every_run_has_to_say_may_stand_in_its_metadata_and_is_asked_where_
     metadata, both = "platform: {cpu: 6502}\nmethod: {kind: dense}\n", {**sent(asking), "answer-kind": "sparse"}
     assert participant.send(FORM, RUN, metadata=metadata, **both).status_code == 302
     assert [run.answers.get("kind") for run in asking.runs()] == [None, "sparse"]
+
+
+def test_time_and_energy_of_a_trackers_file_are_columns_of_the_board(world: World, participant: Reader) -> None:
+    of_board = {"kind": FieldKind.NUMBER, "shown_to": ShownTo.EVERYONE, "column": True}
+    for field in (
+        FormField(key="time", label="Time, s", header="resources.runtime.wallclock", **of_board),
+        FormField(key="energy", label="Energy, J", header="resources.cpu.energy used system", **of_board),
+    ):
+        world.do(submission_forms.set_field, field.as_json())
+    series = ", ".join(f"{100 * at}ms" for at in range(9_000))
+    metadata = (
+        f"resources:\n  runtime:\n    wallclock: 12500 ms\n    timestamps: [{series}]\n"
+        "  cpu:\n    energy used system: 690906302 J\n"
+    )
+    assert len(metadata) > 2**16
+    assert participant.send(FORM, RUN, metadata=metadata, **world.sent()).status_code == 302
+    world.turn(State.SCORED)
+    [row] = table_of(participant.client.get(f"{BOARD}.csv"))
+    assert (row["answer time"], row["answer energy"]) == ("12.5", "690906302")
+    wrong = participant.send(FORM, RUN, metadata="resources: {runtime: {wallclock: 3 moons}}", **world.sent())
+    assert wrong.status_code == 400
+    assert "has &#39;3 moons&#39; as resources.runtime.wallclock" in wrong.text
