@@ -100,8 +100,8 @@ def organised_campaign(campaign: str) -> reads.CampaignSettings:
 def change_campaign(campaign: str, body: CampaignChanges) -> reads.CampaignSettings:
     """Changes the settings that are given; the others stay. What it does beyond that is listed, and to be confirmed.
 
-    β, cost, value, prior and the policy for queries without relevant documents are fixed by the first recorded score. A
-    public campaign that is made private lets the teams in that have runs in it.
+    β, cost, value, prior and the policy for queries without relevant documents are fixed by the first score of a
+    published campaign. A public campaign that is made private lets the teams in that have runs in it.
     """
     change_here(campaign, "", campaigns.change_campaign, confirm=body.confirm, **body.given())
     return read(reads.campaign_settings, campaign)
@@ -131,7 +131,7 @@ def unarchive_campaign(campaign: str) -> reads.CampaignSettings:
     asks="Remove {values[title]} ({campaign}) for good, with {goes}?",
 ))  # fmt: skip
 def remove_campaign(campaign: str) -> tuple[reads.OrganisedCampaign, ...]:
-    """Removes a campaign to which nothing was submitted, with its evaluations.
+    """Removes a campaign to which nothing was submitted, with its evaluations; a draft with its organisers' test runs.
 
     \fAnswers with those that you organise still.
     """

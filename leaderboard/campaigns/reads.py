@@ -294,9 +294,11 @@ def what_goes(session: Session, which: Campaign | Evaluation) -> str:
     evaluations = sa.select(sa.func.count(Evaluation.id))
     queries = sa.select(sa.func.count(Query.id)).join(Evaluation)
     judgments = sa.select(sa.func.sum(JudgmentRevision.judgments)).join(Evaluation)
-    counts = (session.scalar(count.where(own)) or 0 for count in (evaluations, queries, judgments))
-    first, *more = map(counted, counts, ("evaluation", "query", "judgment"))
-    return f"{first}, {' and '.join(more)}" if isinstance(which, Campaign) else " and ".join(more)
+    runs = sa.select(sa.func.count(Submission.id)).join(Evaluation)
+    counts = [session.scalar(count.where(own)) or 0 for count in (evaluations, queries, judgments, runs)]
+    words = [*map(counted, counts, ("evaluation", "query", "judgment", "test run"))]
+    named = words[not isinstance(which, Campaign) : 4 if counts[3] else 3]
+    return f"{', '.join(named[:-1])} and {named[-1]}"
 
 
 def people(session: Session, actor: Actor, slug: str, _: datetime) -> People:

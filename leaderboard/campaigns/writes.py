@@ -1,6 +1,7 @@
 """Campaigns: what is held fixed over the years, above all the prior."""
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
 import sqlalchemy as sa
@@ -18,11 +19,13 @@ from leaderboard.errors import Conflict, InvalidFields, PriorLocked
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads.evaluations import closed_again
 from leaderboard.evaluations.rules import OF_CAMPAIGN
+from leaderboard.submissions.rules import State
 from leaderboard.teams.models import Team
 from leaderboard.teams.reads import teams_with_runs
-from leaderboard.worker.writes import make_set
+from leaderboard.worker.models import Scoring, ScoringSet
+from leaderboard.worker.writes import drop_scorings, make_set
 
-LOCKED = (*PRIOR_FIELDS, "no_relevant")  # from the first result on
+LOCKED = (*PRIOR_FIELDS, "no_relevant")  # from the first result of a published campaign on
 SCORED_BY = ("measures", "primary_measure", *OF_CAMPAIGN)  # a change of these makes new scoring sets
 CHANGEABLE = tuple(CampaignSettings.model_fields)
 DEFAULTS = {**defaults_of(CampaignSettings), "simulated": False}
@@ -72,8 +75,9 @@ def change_campaign(
 
     A public campaign that is made private lets the teams in that have runs there, unless shut_out says otherwise, which
     is refused with any other change. When cost, value or prior is changed and β is not given, β follows from them.
-    Raises InvalidFields with everything that is wrong, and PriorLocked for a change of LOCKED once a submission of the
-    campaign was scored.
+    A campaign is locked as it is published with scored runs. While it is a draft, a change of β leaves no figure of the
+    β before. Raises InvalidFields with everything that is wrong, and PriorLocked for a change of LOCKED in a campaign
+    that is locked.
     """
     campaign = locked_to_organise(session, actor, campaign)
     if {"cost", "value", "prior"} & set(changes):
@@ -88,10 +92,13 @@ def change_campaign(
         raise PriorLocked
     # Runs that are being submitted hold their evaluation shared: each is there before, or meets the change.
     evaluations = locked_evaluations(session, campaign) if changed & {"visibility", *SCORED_BY} else []
+    if before["visibility"] is Visibility.DRAFT and changed & {"beta", "no_relevant"}:
+        drop_scorings(session, actor, [evaluation.id for evaluation in evaluations], "score anew")
     now = present()
     read_before = [open_to_all(evaluation, now) for evaluation in evaluations]
     if fields := assign(campaign, **after):
         record(session, actor, "change", campaign, fields=fields)
+    _lock_if_scored(session, campaign, now)
     for evaluation, opened in zip(evaluations, read_before, strict=True):
         if closed := closed_again(session, evaluation, opened, now):  # what everybody could read of it until now
             record(session, actor, "change", evaluation, **closed)
@@ -100,6 +107,15 @@ def change_campaign(
     for team in teams_with_runs(session, campaign.id) if shut and not shut_out else ():
         let_team_in(session, actor, campaign, team)
     return campaign
+
+
+def _lock_if_scored(session: Session, campaign: Campaign, now: datetime) -> None:
+    """Locks the prior of a campaign that is published with figures of test runs."""
+    if campaign.visibility is not Visibility.DRAFT and campaign.locked_at is None:
+        of_campaign = sa.select(ScoringSet.id).join(Evaluation, Evaluation.id == ScoringSet.evaluation_id)
+        own = of_campaign.where(Evaluation.campaign_id == campaign.id)
+        if db.exists(session, Scoring.scoring_set_id.in_(own), Scoring.state == State.SCORED):
+            campaign.locked_at = now
 
 
 def locked_evaluations(session: Session, campaign: Campaign) -> list[Evaluation]:

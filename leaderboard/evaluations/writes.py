@@ -4,7 +4,7 @@ What an evaluation asks of a submission beside the run: fields, agreements, and 
 
 Next year's evaluation in one step: a copy of this year's settings and of what organisers made for it.
 
-Removing what was made by mistake: evaluations and campaigns without submissions, systems without a run.
+Removing what was made by mistake: evaluations and campaigns without submissions of others, systems without a run.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -31,10 +31,10 @@ from leaderboard.formats import DocumentList, FileRules
 from leaderboard.judgments.models import JudgmentRevision, Query
 from leaderboard.judgments.reads import doubts_about
 from leaderboard.judgments.writes import copy_queries
-from leaderboard.submissions.models import Arrival, Participation, PersonalUse
-from leaderboard.teams.models import FormerAddress, System, Team
+from leaderboard.submissions.models import Arrival, Participation, PersonalUse, Submission
+from leaderboard.teams.models import FormerAddress, Pseudonym, System, Team
 from leaderboard.worker.models import ScoringSet
-from leaderboard.worker.writes import make_set
+from leaderboard.worker.writes import drop_scorings, make_set
 
 CHANGEABLE = tuple(EvaluationSettings.model_fields)
 DEFAULTS = defaults_of(EvaluationSettings)
@@ -358,16 +358,18 @@ def clone_evaluation(
 # What goes with an evaluation, by the column evaluation_id, besides tables whose key says ON DELETE CASCADE, in this
 # order: each may be pointed at by those before it.
 DELETE_OF_EVALUATION: tuple[type[db.Base], ...] = (
-    Arrival, PersonalUse, Participation, Agreement, ScoringSet, JudgmentRevision, Query,
+    Arrival, PersonalUse, Participation, Submission, Pseudonym, Agreement, ScoringSet, JudgmentRevision, Query,
 )  # fmt: skip
 
 
 def remove_evaluation(session: Session, actor: Actor, evaluation: Evaluation) -> None:
-    """Removes an evaluation that was made by mistake, with its queries and judgments. The event of the removal stays.
+    """Removes an evaluation that was made by mistake, with its queries and judgments, and in a draft campaign with the
+    test runs of its organisers. The events of the removal stay.
 
-    Raises Conflict once anything was submitted to it, withdrawn and rejected runs too: those stay on record, and so do
-    the judgments that they are scored by.
+    Raises Conflict once anything else was submitted to it, withdrawn and rejected runs too: those stay on record, and
+    so do the judgments that they are scored by.
     """
+    db.locked(session, Campaign, evaluation.campaign_id)  # it may just be published
     evaluation = locked_to_organise(session, actor, evaluation)  # what is just being submitted waits, and finds nothing
     _remove(session, actor, evaluation, [evaluation])
 
@@ -402,11 +404,12 @@ def _remove(session: Session, actor: Actor, row: Campaign | Evaluation, evaluati
     """Removes these evaluations of the row, without which it can go. Raises Conflict where it can't."""
     if refused := reads.removal_refusal(session, row):
         raise Conflict(refused)
+    ids = [evaluation.id for evaluation in evaluations]
+    drop_scorings(session, actor, ids, "remove")
     for evaluation in evaluations:
         first_set = sa.select(ScoringSet).where(ScoringSet.evaluation_id == evaluation.id).limit(1)
         about = session.scalars(first_set).all()  # the event tells of all sets of the evaluation
         record(session, actor, "remove", evaluation, about=about, campaign=evaluation.campaign_id, slug=evaluation.slug)
-    ids = [evaluation.id for evaluation in evaluations]
     sets = sa.select(ScoringSet.id).where(ScoringSet.evaluation_id.in_(ids))
     agreements = sa.select(Agreement.id).where(Agreement.evaluation_id.in_(ids))
     for statement in (

@@ -6,6 +6,7 @@ the database's clock.
 
 from collections.abc import Sequence
 from enum import StrEnum
+from typing import cast
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -14,9 +15,9 @@ from leaderboard import access, errors, metrics
 from leaderboard.audit.rules import SHORT, scoring_digest
 from leaderboard.audit.writes import present, record
 from leaderboard.campaigns.models import Campaign
-from leaderboard.db import clock, exists
+from leaderboard.campaigns.rules import Visibility
+from leaderboard.db import clock, exists, locked
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.rules import ScoringSettings
 from leaderboard.frozen import frozen
 from leaderboard.mail.rules import MailKind
 from leaderboard.mail.writes import put_wanted
@@ -113,12 +114,14 @@ def settle(session: Session, claim: Claim, reply: Reply) -> Recorded:
     What the database or the store did not answer costs no attempt, and waits longer each time. What raised counts as
     one, and MOST_ERRORS of them fail the job for good; what would end the same again does so at once (`Unreadable`).
     """
+    # Before the scoring is: whoever changes a prior holds the campaign, and then scorings.
+    campaign = _held_campaign(session, claim) if isinstance(reply, RunScores) else None
     scoring = _held(session, claim)
     if scoring is None:
         return Recorded.LOST
     match reply:
         case RunScores():
-            return _record_scores(session, scoring, reply)
+            return _record_scores(session, cast(Campaign, campaign), scoring, reply)
         case Rejected(problems, count):
             _reject(session, scoring, problems, count)
         case Exceeded(reason):
@@ -139,19 +142,20 @@ def settle(session: Session, claim: Claim, reply: Reply) -> Recorded:
     return Recorded.DONE
 
 
-def _record_scores(session: Session, scoring: Scoring, result: RunScores) -> Recorded:
-    """Records the figures and the state, makes a primary run its team's primary one, and locks the campaign's prior."""
+def _record_scores(session: Session, campaign: Campaign, scoring: Scoring, result: RunScores) -> Recorded:
+    """Records the figures and the state, makes a primary run its team's primary one, and locks the prior of a campaign
+    that is no draft."""
     scoring_set = session.get_one(ScoringSet, scoring.scoring_set_id)
     settings = scoring_set.settings
+    if (campaign.beta, campaign.no_relevant) != (settings.beta, settings.no_relevant):
+        _put_back(session, scoring, SETTLING_SECONDS)
+        return Recorded.SENT_BACK
     lines = [score.line for score in result.measures]
-    evaluation = session.get_one(Evaluation, scoring_set.evaluation_id)  # held, so that the event has it at hand
     # Before the run is locked: workers with other runs of the same team wait for that lock.
     session.execute(sa.insert(Score), [{"scoring_id": scoring.id, **vars(score)} for score in result.measures])
     submission = locked_run(session, scoring.submission_id)
-    if not _lock_prior(session, evaluation.campaign_id, settings):
-        session.execute(sa.delete(Score).where(Score.scoring_id == scoring.id))
-        _put_back(session, scoring, SETTLING_SECONDS)
-        return Recorded.SENT_BACK
+    if campaign.locked_at is None and campaign.visibility is not Visibility.DRAFT:
+        campaign.locked_at = present()
     said = {"missing": result.missing, "unjudged": result.unjudged, "facts": result.facts}
     run = submission.id, submission.sha256, scoring_set.id, settings.beta
     scoring.digest = scoring_digest(*run, said, lines)
@@ -263,21 +267,15 @@ def _park(session: Session, scoring: Scoring, reason: str, *, damaged: bool = Fa
     record(session, WORKER, "fail", submission, about=[scoring], reason=reason)
 
 
-def _lock_prior(session: Session, campaign_id: int, settings: ScoringSettings) -> bool:
-    """Locks the campaign's prior, which must be the one used; False when it is another by now.
+def _held_campaign(session: Session, claim: Claim) -> Campaign:
+    """The campaign of a claimed job, held until the transaction ends while its prior may change.
 
-    Once it is locked nothing can change it, and the row is only looked at: workers that record for one campaign would
-    wait for each other.
+    Once that is locked the row is only looked at: workers that record for one campaign would wait for each other.
     """
-    own = (
-        Campaign.id == campaign_id,
-        Campaign.beta.is_not_distinct_from(settings.beta),
-        Campaign.no_relevant == settings.no_relevant,
-    )
-    if session.scalar(sa.select(Campaign.id).where(*own, Campaign.locked_at.is_not(None))) is not None:
-        return True
-    lock = sa.update(Campaign).where(*own).values(locked_at=sa.func.coalesce(Campaign.locked_at, clock()))
-    return session.scalar(lock.returning(Campaign.id), execution_options={"synchronize_session": False}) is not None
+    of_set = sa.select(Evaluation.campaign_id).join(ScoringSet, ScoringSet.evaluation_id == Evaluation.id)
+    number = session.scalars(of_set.where(ScoringSet.id == claim.scoring_set_id)).one()
+    campaign = session.get_one(Campaign, number, populate_existing=True)
+    return campaign if campaign.locked_at else locked(session, Campaign, number)
 
 
 def _finish(scoring: Scoring, state: State, failure: str = "", *, damaged: bool = False) -> None:

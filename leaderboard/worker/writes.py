@@ -185,6 +185,24 @@ def _queue(session: Session, scoring_set: ScoringSet, runs: Sequence[Submission]
         turns[run.team_id] += 1
 
 
+def drop_scorings(session: Session, actor: Actor, evaluations: Collection[int], action: str) -> None:
+    """Takes away how the test runs of drafts were scored, with their boards. The trail calls it this action on each
+    run."""
+    of_sets = Scoring.scoring_set_id.in_(sa.select(ScoringSet.id).where(ScoringSet.evaluation_id.in_(evaluations)))
+    scorings: dict[int, list[Scoring]] = {}
+    for scoring in session.scalars(sa.select(Scoring).where(of_sets).order_by(Scoring.id).with_for_update(of=Scoring)):
+        scorings.setdefault(scoring.submission_id, []).append(scoring)
+    runs = sa.select(Submission).where(Submission.evaluation_id.in_(evaluations)).order_by(Submission.id)
+    for run in session.scalars(runs).all():
+        facts = {"evaluation": run.evaluation_id, "system": run.system_id, "sha256": run.sha256}
+        record(session, actor, action, run, about=scorings.get(run.id, ()), **facts)
+    boards = sa.select(ScoringSet.id).where(ScoringSet.evaluation_id.in_(evaluations))
+    for statement in (sa.delete(Board).where(Board.scoring_set_id.in_(boards)), sa.delete(Scoring).where(of_sets)):
+        session.execute(statement, execution_options={"synchronize_session": False})
+    for scoring in (each for own in scorings.values() for each in own):
+        session.expunge(scoring)  # SQLite may give its number anew
+
+
 def switch(session: Session, actor: Actor, scoring_set: ScoringSet) -> None:
     """Makes a set the one that stands for its source: the boards show that of the official source from here on."""
     evaluation = session.get_one(Evaluation, scoring_set.evaluation_id)

@@ -6,12 +6,16 @@ from typing import Any
 
 import pytest
 import sqlalchemy as sa
+from sqlalchemy.orm import Session
 
 from leaderboard.access import CONSOLE, Actor, actor_of
 from leaderboard.accounts import writes as people
 from leaderboard.accounts.models import User
 from leaderboard.audit.models import Event
 from leaderboard.audit.verify import verify
+from leaderboard.audit.writes import present, record
+from leaderboard.boards.models import Board, Standing
+from leaderboard.boards.reads.history import board_versions
 from leaderboard.campaigns import writes as campaigns
 from leaderboard.campaigns.models import Campaign, CampaignOrganiser, CampaignTeam
 from leaderboard.campaigns.reads import what_goes
@@ -20,15 +24,16 @@ from leaderboard.db import Base, Database
 from leaderboard.errors import Conflict, InvalidFields, NotAllowed, NotFound, PriorLocked
 from leaderboard.evaluations import writes as evaluations
 from leaderboard.evaluations.models import Evaluation
+from leaderboard.evaluations.reads.effects import effects
 from leaderboard.evaluations.rules import NoRelevant
 from leaderboard.judgments.models import Judgment, JudgmentRevision, Query
-from leaderboard.submissions.models import Submission
-from leaderboard.submissions.rules import SetState
+from leaderboard.submissions.models import Participation, Submission
+from leaderboard.submissions.rules import SetState, State
 from leaderboard.submissions.writes import submissions
 from leaderboard.teams import writes as teams
-from leaderboard.teams.models import Team
+from leaderboard.teams.models import Pseudonym, Team
 from leaderboard.teams.writes import NewSystem
-from leaderboard.worker.models import ScoringSet
+from leaderboard.worker.models import Score, Scoring, ScoringSet
 from tests.support.refused import refused
 from tests.support.waiting import wait_until, waits
 from tests.support.world import World, build_world, new_account
@@ -104,6 +109,112 @@ def test_the_prior_can_change_until_the_first_result_and_never_after(world: Worl
     _change(world, title="Another title", beta=40)
     (campaign,) = world.all(sa.select(Campaign))
     assert (campaign.beta, campaign.no_relevant, campaign.title) == (40, NoRelevant.PFA_ONLY, "Another title")
+
+
+def _lock(world: World) -> tuple[float | None, bool]:
+    (campaign,) = world.all(sa.select(Campaign))
+    return campaign.beta, campaign.locked_at is not None
+
+
+def test_a_test_run_of_a_draft_locks_nothing_and_a_change_of_beta_leaves_no_figure_of_the_one_before(
+    world: World,
+) -> None:
+    _change(world, visibility=Visibility.DRAFT)
+    run = world.submit(actor=CONSOLE)
+    world.drain()
+    assert (world.scoring(run).beta, *_lock(world)) == (20, 20, False)
+    _change(world, beta=40)
+    assert [(scoring.state, scoring.beta) for scoring in world.all(sa.select(Scoring))] == [(State.QUEUED, None)]
+    world.drain()
+    assert (world.scoring(run).beta, *_lock(world)) == (40, 40, False)
+    _change(world, beta=20)  # by the set of before, whose figures are made anew
+    world.drain()
+    with world.database.read() as session:
+        page = board_versions(session, CONSOLE, "small", "2026", present())
+        assert [version.current for version in page.sets] == [True]
+        assert verify(session).differences == []
+    assert {scoring.beta for scoring in world.all(sa.select(Scoring))} == {20}
+    _change(world, visibility=Visibility.PUBLIC)  # what is on the board now stays so
+    with refused(world.database, PriorLocked, "campaign"):
+        _change(world, beta=40)
+
+
+def test_a_published_campaign_without_a_scored_run_is_locked_by_its_first(world: World) -> None:
+    _change(world, visibility=Visibility.DRAFT)
+    _change(world, visibility=Visibility.PUBLIC)
+    assert _lock(world) == (20, False)
+    world.submit()
+    assert _lock(world) == (20, False)
+    world.drain()
+    assert _lock(world) == (20, True)
+
+
+def test_what_publishing_fixes_is_asked_for_and_names_beta(world: World) -> None:
+    _change(world, visibility=Visibility.DRAFT)
+
+    def asked() -> list[str]:
+        with world.organising() as (session, campaign, _), world.database.read() as committed:
+            campaigns.change_campaign(session, CONSOLE, campaign, visibility=Visibility.PUBLIC)
+            lines = effects(session, committed, CONSOLE, Evaluation.campaign_id == campaign.id, present())
+            session.rollback()
+            return [line for line in lines if "β" in line]
+
+    assert asked() == ["β = 20 of A small campaign is fixed for good with its first scored run after this."]
+    world.submit(actor=CONSOLE)
+    world.drain()
+    assert asked() == ["β = 20 of A small campaign is fixed for good from now on: it has scored runs."]
+    _change(world, visibility=Visibility.PUBLIC)
+    _change(world, visibility=Visibility.DRAFT)
+    assert asked() == []
+
+
+def test_a_draft_goes_with_its_test_runs_and_not_with_runs_of_others(world: World) -> None:
+    _change(world, visibility=Visibility.DRAFT)
+    for _ in range(2):
+        world.submit(actor=CONSOLE)
+    world.drain()
+    with world.organising() as (session, campaign, evaluation):
+        goes = [what_goes(session, row) for row in (campaign, evaluation)]
+    assert goes == ["1 evaluation, 3 queries, 4 judgments and 2 test runs", "3 queries, 4 judgments and 2 test runs"]
+    with world.database.write() as session:  # as if it had come while the campaign was public
+        run = session.scalars(sa.select(Submission).order_by(Submission.id)).first()
+        assert run is not None
+        run.submitter_id = world.ada.user_id
+        record(session, CONSOLE, "describe", run)
+    for refusing in (evaluations.remove_campaign, _remove_its_evaluation):
+        with refused(world.database, Conflict, "submission"):
+            _do(world, refusing)
+    _do(world, campaigns.add_organiser, _account(world.ada))
+    _do(world, evaluations.remove_campaign)
+    tables = (Campaign, Evaluation, Submission, Scoring, Score, ScoringSet, Participation, Standing, Board, Pseudonym)
+    assert [world.all(sa.select(table)) for table in tables] == [[]] * len(tables)
+    with world.database.read() as session:
+        assert verify(session).differences == []
+
+
+def test_a_locked_draft_stays_with_its_runs(world: World) -> None:
+    world.submit()
+    world.drain()
+    _change(world, visibility=Visibility.DRAFT)
+    _do(world, campaigns.add_organiser, _account(world.ada))
+    for refusing in (evaluations.remove_campaign, _remove_its_evaluation):
+        with refused(world.database, Conflict, "submission"):
+            _do(world, refusing)
+
+
+def _remove_its_evaluation(session: Session, actor: Actor, campaign: Campaign) -> None:
+    own = sa.select(Evaluation).where(Evaluation.campaign_id == campaign.id)
+    evaluations.remove_evaluation(session, actor, session.scalars(own).one())
+
+
+def test_of_a_draft_an_evaluation_goes_with_its_test_runs(world: World) -> None:
+    _change(world, visibility=Visibility.DRAFT)
+    world.submit(actor=CONSOLE)
+    world.drain()
+    _do(world, _remove_its_evaluation)
+    assert (world.all(sa.select(Submission)), len(world.all(sa.select(Campaign)))) == ([], 1)
+    with world.database.read() as session:
+        assert verify(session).differences == []
 
 
 def test_a_public_campaign_that_is_made_private_lets_the_teams_with_runs_in_unless_told_otherwise(world: World) -> None:

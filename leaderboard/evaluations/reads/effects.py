@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from leaderboard.access import Actor, Content, open_to_all
 from leaderboard.boards.reads.entries import Disclosure, column, load_entries
 from leaderboard.boards.reads.ranking import Show, choose, ranks
-from leaderboard.campaigns.models import CampaignTeam
+from leaderboard.campaigns.models import Campaign, CampaignTeam
 from leaderboard.campaigns.rules import Visibility, is_known
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads import evaluations as reads
@@ -61,7 +61,7 @@ def effects(
     own = sa.select(Evaluation).where(changed).order_by(Evaluation.id)
     stored = {row.id: _state(committed, row, now) for row in committed.scalars(own).all()}
     pairs = [(stored[row.id], _state(session, row, now)) for row in session.scalars(own).all() if row.id in stored]
-    lines = []
+    lines = [*_fixed(session, committed)]
     scored_before, scored_again = _scored_again(committed, changed), _scored_again(session, changed)
     if runs := [scored_again[made] for made in scored_again.keys() - scored_before.keys()]:
         lines.append(
@@ -84,6 +84,15 @@ def effects(
         if before.fields != after.fields:
             lines += _answers_shown(committed, before, after)
     return tuple(lines)
+
+
+def _fixed(session: Session, committed: Session) -> Iterator[str]:
+    """β of the campaigns that the change publishes."""
+    drafts = sa.select(Campaign.id).where(Campaign.visibility == Visibility.DRAFT, Campaign.locked_at.is_(None))
+    published = sa.select(Campaign).where(Campaign.visibility != Visibility.DRAFT, Campaign.beta.is_not(None))
+    for campaign in session.scalars(published.where(Campaign.id.in_(committed.scalars(drafts).all()))):
+        when = "from now on: it has scored runs" if campaign.locked_at else "with its first scored run after this"
+        yield f"β = {campaign.beta:.6g} of {campaign.title} is fixed for good {when}."
 
 
 def entered_by(system_id: int) -> sa.ColumnElement[bool]:

@@ -22,7 +22,7 @@ from leaderboard.audit.models import Event
 from leaderboard.audit.stored_events import stored_events
 from leaderboard.boards.reads.entries import Column, columns_of
 from leaderboard.boards.rules import Rounding
-from leaderboard.campaigns.models import Campaign
+from leaderboard.campaigns.models import Campaign, CampaignOrganiser
 from leaderboard.campaigns.rules import Visibility, is_beta_of
 from leaderboard.db import exists, missing, read_so_far, snapshot
 from leaderboard.evaluations import rules
@@ -89,7 +89,13 @@ def find_evaluation_and_set(
 def removal_refusal(session: Session, which: Campaign | Evaluation | System) -> str | None:
     """Why a campaign, an evaluation or a system can't be removed, in words; None when it can."""
     own = {Campaign: Evaluation.campaign_id, Evaluation: Evaluation.id, System: Submission.system_id}[type(which)]
-    if not exists(session, Submission.evaluation_id == Evaluation.id, own == which.id):
+    runs = [Submission.evaluation_id == Evaluation.id, own == which.id]
+    campaign = which.campaign if isinstance(which, Evaluation) else which
+    if isinstance(campaign, Campaign) and campaign.visibility is Visibility.DRAFT and campaign.locked_at is None:
+        organisers = sa.select(CampaignOrganiser.user_id).where(CampaignOrganiser.campaign_id == campaign.id)
+        # Their own test runs go with it, and those of the command line.
+        runs += Submission.submitter_id.is_not(None), Submission.submitter_id.not_in(organisers)
+    if not exists(session, *runs):
         return None
     name = which.name if isinstance(which, System) else which.title
     return f"{name} has submissions, which stay on record; it can't be removed."
