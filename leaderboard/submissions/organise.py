@@ -26,8 +26,8 @@ ONE = f"{OF_EVALUATION}/<int:submission>"
 
 COLUMNS = columns(
     "submission=id", "evaluation", "team", "system", "kind", "label=title", "designation", "primary=is_primary",
-    "state", "late", "submitter", "received_at", "received_assumed", "finished_at", "seconds", "bytes=size",
-    "problems", "ruled_because", "sha256",
+    "state", "late", "measure", "mean", "rank", "submitter", "received_at", "received_assumed", "finished_at",
+    "seconds", "bytes=size", "problems", "ruled_because", "sha256",
 )  # fmt: skip
 
 

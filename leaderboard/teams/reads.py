@@ -22,10 +22,10 @@ from sqlalchemy.orm import Session
 from leaderboard import access, errors, numbers
 from leaderboard.access import CONSOLE, Actor, Content
 from leaderboard.accounts.models import User
-from leaderboard.boards.reads.entries import Column, Entry, Paging, disclosures, load_entries, paged
-from leaderboard.boards.reads.ranking import Show, choose, load_candidates, ranks
+from leaderboard.boards.reads.entries import Column, Paging, disclosures, load_entries, paged
+from leaderboard.boards.reads.ranking import primary_boards, primary_results
 from leaderboard.campaigns.models import Campaign, CampaignTeam
-from leaderboard.campaigns.reads import evaluations_of, evaluations_where, primary_columns
+from leaderboard.campaigns.reads import evaluations_of, evaluations_where
 from leaderboard.db import exists, missing, snapshot
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads import evaluations as reads
@@ -299,7 +299,7 @@ def _places(session: Session, actor: Actor, team: Team, now: datetime) -> dict[i
     entered = sa.select(Submission.evaluation_id).where(Submission.team_id == team.id)
     evaluations = evaluations_where(session, Evaluation.id.in_(entered), access.known_evaluations(actor))
     places: dict[int, list[TeamPlace]] = {}
-    for evaluation, column, chosen, taken in _boards(session, actor, evaluations, now):
+    for evaluation, column, chosen, taken in primary_boards(session, actor, evaluations, now):
         heading = reads.evaluation_heading(evaluation, now)
         for entry in chosen:
             # In an anonymous period a system's page must not give its name away.
@@ -307,22 +307,6 @@ def _places(session: Session, actor: Actor, team: Team, now: datetime) -> dict[i
                 mean, rank = entry.figure(column.name).mean, taken.get(entry.scoring_id)
                 places.setdefault(entry.system.id, []).append(TeamPlace(heading, column, mean, rank, len(taken)))
     return places
-
-
-def _boards(
-    session: Session, actor: Actor, evaluations: Sequence[Evaluation], now: datetime
-) -> Iterator[tuple[Evaluation, Column, list[Entry], dict[int, int]]]:
-    """Of each evaluation whose results this reader sees: its primary measure, the runs that are shown, and what
-    `ranks` gives for them."""
-    columns = primary_columns(session, evaluations)
-    by = {evaluation_id: {column.name} for evaluation_id, column in columns.items()}
-    entries = load_candidates(session, actor, evaluations, now, by)
-    for evaluation in evaluations:
-        if evaluation.id in columns and access.may_see(actor, evaluation, Content.RESULTS, now):
-            column = columns[evaluation.id]
-            here = [entry for entry in entries if entry.evaluation_id == evaluation.id]
-            chosen = choose(here, Show(evaluation.campaign.run_choice.value), column)
-            yield evaluation, column, chosen, ranks(chosen, column)
 
 
 def own_runs(
@@ -356,15 +340,8 @@ def own_runs(
         .limit(limit)
     ).all()
     evaluations = {run.evaluation_id: run.evaluation for run, _, _ in rows}
-    columns = primary_columns(session, evaluations.values())
     ids = [run.id for run, _, _ in rows] if limit is not None else sa.select(Submission.id).where(*theirs)
-    measures = {column.name for column in columns.values()}
-    entries = load_entries(session, disclosures(session, actor, evaluations.values(), now), measures, runs=ids)
-    scored = {entry.submission_id: columns[entry.evaluation_id] for entry in entries}
-    means = {entry.submission_id: entry.figure(scored[entry.submission_id].name).mean for entry in entries}
-    boards = () if limit is None else _boards(session, actor, [*evaluations.values()], now)
-    ranked = {scoring: (rank, len(taken)) for *_, taken in boards for scoring, rank in taken.items()}
-    rank_of = {entry.submission_id: ranked.get(entry.scoring_id) for entry in entries}
+    results = primary_results(session, actor, evaluations.values(), now, ids, ranked=limit is not None)
     return tuple(
         snapshot(
             OwnRun,
@@ -376,11 +353,12 @@ def own_runs(
             team=run.team.name,
             state=state,
             is_primary=run.id == primary,
-            column=scored.get(run.id),
-            mean=means.get(run.id),
-            rank=rank_of.get(run.id),
+            column=result and result.column,
+            mean=result and result.mean,
+            rank=result and result.rank,
         )
         for run, state, primary in rows
+        for result in [results.get(run.id)]
     )
 
 

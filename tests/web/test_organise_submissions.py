@@ -33,7 +33,7 @@ def test_all_submissions_are_listed_with_filters_states_and_the_oldest_wait(
 ) -> None:
     page = organiser.get(LIST)
     assert all(f'href="{run}"' in page for run in runs)
-    assert "The oldest one that waits was queued" in page
+    assert "The oldest run in the queue came" in page
     assert "queued 2" in page
     for asked, found in (
         ("text=plain", [0]), ("text=2", [1]), ("state=scored", []), ("team=alpha", [0, 1]), ("team=beta", []),
@@ -44,7 +44,7 @@ def test_all_submissions_are_listed_with_filters_states_and_the_oldest_wait(
         assert [place for place, run in enumerate(runs) if f'href="{run}"' in shown] == found, asked
     assert "Harbour 2025" in organiser.get("/organise/harbour/submissions")
     world.turn(State.SCORED)
-    assert "None waits to be scored." in organiser.get(LIST)
+    assert "No run waits to be scored." in organiser.get(LIST)
     organiser.get(f"{LIST}?state=lost", status=400)
 
 

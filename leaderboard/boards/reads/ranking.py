@@ -4,7 +4,7 @@ arrays, for pages that compare them: what each lists and ranks, and how two orde
 
 import math
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from enum import StrEnum
@@ -211,6 +211,54 @@ def ranks(entries: Iterable[table.Entry], column: table.Column) -> dict[int, int
         if rules.is_ranked(entry) and (mean := entry.figure(column.name).mean) is not None
     }
     return dict(zip(means, column.places(list(means.values())), strict=True))
+
+
+def primary_boards(
+    session: Session, actor: Actor, evaluations: Iterable[Evaluation], now: datetime
+) -> Iterator[tuple[Evaluation, table.Column, list[table.Entry], dict[int, int]]]:
+    """Of each evaluation whose results this reader sees: its primary measure, the runs that are shown, and what `ranks`
+    gives for them."""
+    shown = table.disclosures(session, actor, evaluations, now)
+    seen = [each for each in shown if each.sees(Content.RESULTS, own=False)]
+    columns = {each.evaluation.id: table.column(each.scoring_set.settings.measures[0]) for each in seen}
+    by = {evaluation: {column.name} for evaluation, column in columns.items()}
+    entries = load_candidates(session, actor, [each.evaluation for each in seen], now, by)
+    for evaluation in (each.evaluation for each in seen):
+        column = columns[evaluation.id]
+        own = [entry for entry in entries if entry.evaluation_id == evaluation.id]
+        chosen = choose(own, Show(evaluation.campaign.run_choice.value), column)
+        yield evaluation, column, chosen, ranks(chosen, column)
+
+
+@frozen
+class PrimaryResult:
+    """A run under the primary measure of its evaluation. rank: and of how many; None where another run stands for its
+    system, where it is not ranked, and where nobody asked."""
+
+    column: table.Column
+    mean: float | None
+    rank: tuple[int, int] | None
+
+
+def primary_results(
+    session: Session,
+    actor: Actor,
+    evaluations: Collection[Evaluation],
+    now: datetime,
+    runs: Collection[int] | sa.SelectBase,
+    *,
+    ranked: bool = True,
+) -> dict[int, PrimaryResult]:
+    """Of these runs, by their ids, those that are scored and whose figures `actor` sees."""
+    shown = table.disclosures(session, actor, evaluations, now)
+    columns = {each.evaluation.id: table.column(each.scoring_set.settings.measures[0]) for each in shown}
+    boards = primary_boards(session, actor, evaluations, now) if ranked else ()
+    places = {scoring: (rank, len(taken)) for *_, taken in boards for scoring, rank in taken.items()}
+    return {
+        entry.submission_id: PrimaryResult(column, entry.figure(column.name).mean, places.get(entry.scoring_id))
+        for entry in table.load_entries(session, shown, {column.name for column in columns.values()}, runs=runs)
+        for column in [columns[entry.evaluation_id]]
+    }
 
 
 SORTS: Mapping[str, Callable[[table.Entry], Any]] = {

@@ -17,6 +17,7 @@ from sqlalchemy.orm import Session
 from leaderboard.access import Actor, Content, may_change_standing, may_see, require, require_known, subset_seen
 from leaderboard.boards.models import Board
 from leaderboard.boards.reads.entries import Entry, Paging, SystemLabel, anonymous, paging_of
+from leaderboard.boards.reads.ranking import PrimaryResult, primary_results
 from leaderboard.db import read_so_far, snapshot
 from leaderboard.errors import BadInput, NotFound
 from leaderboard.evaluations import rules
@@ -447,6 +448,7 @@ FILTERS = tuple(field.name for field in fields(Filters))
 class SubmissionRow:
     """seconds: how long scoring it took; ruled_because: why organisers took it off the boards.
 
+    measure, mean, rank: by its evaluation's primary measure, once it is scored
     received_assumed: whether the import that brought it in assumed when it was received
     answers: to the fields of its evaluation's form, by their keys, whoever else sees them
     """
@@ -470,6 +472,9 @@ class SubmissionRow:
     received_assumed: bool
     finished_at: datetime | None
     seconds: float | None
+    measure: str
+    mean: float | None
+    rank: int | None
     size: int
     problems: int
     ruled_because: str
@@ -484,7 +489,6 @@ class SubmissionList:
 
     counts           how many in each state, whatever state is asked for
     waiting_since    since when the oldest is queued that waits or is being scored
-    seconds, longest  how long scoring one took, on average and at most; None before the first
     teams            those that submitted, as (slug, name)
     fields           the keys of the fields that their evaluations ask, or asked
     """
@@ -494,8 +498,6 @@ class SubmissionList:
     paging: Paging
     counts: dict[str, int]
     waiting_since: datetime | None
-    seconds: float | None
-    longest: float | None
     teams: tuple[tuple[str, str], ...]
     fields: tuple[str, ...]
 
@@ -505,7 +507,7 @@ def submissions(
     actor: Actor,
     campaign_slug: str,
     slug: str | None,
-    now: datetime,  # noqa: ARG001  # every read of a page takes it
+    now: datetime,
     *,
     page: int | None,
     **asked_for: str | None,
@@ -528,11 +530,9 @@ def submissions(
     statement = _rows().where(*asked, of_state).order_by(Submission.received_at.desc(), Submission.id.desc())
     if page is not None:
         statement = statement.limit(ROWS).offset(paging.before(ROWS))
-    rows = tuple(_row(row) for row in session.execute(statement))
+    rows = _read_rows(session, actor, statement, now)
     waits = sa.case((Scoring.state.in_(UNFINISHED), Scoring.queued_at))
-    took = sa.case((Scoring.state == State.SCORED, Scoring.seconds))
-    figures = sa.select(sa.func.min(waits), sa.func.avg(took), sa.func.max(took))
-    oldest, mean, longest = session.execute(_joined(figures).where(*asked)).one()
+    oldest = session.scalar(_joined(sa.select(sa.func.min(waits))).where(*asked))
     teams = session.execute(_joined(sa.select(Team.slug, Team.name)).where(within).distinct().order_by(Team.name))
     own = sa.select(Evaluation).where(within).order_by(Evaluation.period_key, Evaluation.id)
     asked_fields = (field.key for evaluation in session.scalars(own).all() for field in reads.form_fields(evaluation))
@@ -542,23 +542,20 @@ def submissions(
         paging=paging,
         counts=counts,
         waiting_since=oldest,
-        seconds=mean and float(mean),
-        longest=longest,
         teams=tuple((slug, name) for slug, name in teams),
         fields=tuple(dict.fromkeys(asked_fields)),
     )
 
 
 def submission_row(
-    session: Session, actor: Actor, campaign_slug: str, slug: str, submission_id: int, _: datetime
+    session: Session, actor: Actor, campaign_slug: str, slug: str, submission_id: int, now: datetime
 ) -> SubmissionRow:
     """One submission to the evaluation. Raises NotFound, for a submission to any other evaluation too."""
     evaluation = reads.organised_evaluation(session, actor, campaign_slug, slug)
     own = Submission.id == submission_id, Submission.evaluation_id == evaluation.id
-    row = session.execute(_rows().where(*own)).one_or_none()
-    if row is None:
-        raise NotFound(f"there is no submission {submission_id} in {evaluation.title}")
-    return _row(row)
+    for row in _read_rows(session, actor, _rows().where(*own), now):
+        return row
+    raise NotFound(f"there is no submission {submission_id} in {evaluation.title}")
 
 
 def may_replace(
@@ -571,8 +568,9 @@ def may_replace(
     if not run.holds_place:
         return ()
     ids = [contender.submission_id for contender in selection.contenders(session, run)]
-    rows = session.execute(_rows().where(Submission.id.in_(ids)).order_by(Submission.id.desc())).all()
-    return tuple(_row(row) for row in rows if selection.select_refusal(session, actor, row[0], now) is None)
+    rows = _read_rows(session, actor, _rows().where(Submission.id.in_(ids)).order_by(Submission.id.desc()), now)
+    runs = {row.id: session.get_one(Submission, row.id) for row in rows}
+    return tuple(row for row in rows if selection.select_refusal(session, actor, runs[row.id], now) is None)
 
 
 def _rows() -> sa.Select[Submission, Scoring, bool, str]:
@@ -620,7 +618,17 @@ def _conditions(filters: Filters) -> dict[str, sa.ColumnElement[bool]]:
     return {name: condition for name, condition in conditions.items() if getattr(filters, name).strip()}
 
 
-def _row(row: Any) -> SubmissionRow:
+def _read_rows(
+    session: Session, actor: Actor, statement: sa.Select[Submission, Scoring, bool, str], now: datetime
+) -> tuple[SubmissionRow, ...]:
+    """What a statement of `_rows` finds."""
+    found = session.execute(statement).all()
+    evaluations = {row[0].evaluation_id: row[0].evaluation for row in found}
+    results = primary_results(session, actor, evaluations.values(), now, [row[0].id for row in found])
+    return tuple(_row(row, results.get(row[0].id)) for row in found)
+
+
+def _row(row: Any, result: PrimaryResult | None) -> SubmissionRow:
     """Of a row of `_rows`."""
     run, scoring, is_primary, state = row
     return snapshot(
@@ -640,6 +648,9 @@ def _row(row: Any) -> SubmissionRow:
         submitter=run.submitter.name if run.submitter else "",
         finished_at=scoring and scoring.finished_at,
         seconds=scoring and scoring.seconds,
+        measure=result.column.name if result else "",
+        mean=result and result.mean,
+        rank=result.rank[0] if result and result.rank else None,
         problems=run.problem_count,
         answers={field.key: rules.as_written(answer) for field, answer in answers_of_run(run, scoring).items()},
     )
