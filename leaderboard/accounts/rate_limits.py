@@ -44,7 +44,7 @@ AT_GUESSED_ACCOUNT = 2  # of one address at this account
 HOUR = timedelta(hours=1)
 REGISTRATIONS = 30  # of one address in that time: a class may sit behind one address
 TAKEN_NAMES = 10  # asked for by one address in that time; then it registers none, taken or free; of teams as many
-FORM_FILES = 60  # that one person sends by the site's forms, whatever becomes of them
+FORM_FILES = 60  # that one person sends by the site's forms, whatever becomes of them, or again under an old key
 CHECKS = 60  # of runs that one person does not submit
 
 
@@ -86,9 +86,7 @@ LINK = Limit(
     {"links from {network}": 30},
     f"There were too many tries from your network; {AGAIN}, the link stays good meanwhile.",
 )
-FORM_FILE = Limit(
-    {"form files of user {user}": FORM_FILES}, f"You have sent very many files; {AGAIN}, or send them through the API."
-)
+FORM_FILE = Limit({"form files of user {user}": FORM_FILES}, f"You have sent very many files; {AGAIN}.")
 CHECK = Limit(
     {"checks of user {user}": CHECKS},
     f"You have had very many files checked; {AGAIN}, or check them on your computer with `leaderboard check`.",

@@ -18,7 +18,8 @@ from flask import Response, request
 from sqlalchemy.orm import Session
 from werkzeug.datastructures import MultiDict
 
-from leaderboard.access import Actor
+from leaderboard.access import Actor, submission_refusal
+from leaderboard.accounts import rate_limits as attempts
 from leaderboard.accounts.rules import Scope
 from leaderboard.boards.api import EVALUATION
 from leaderboard.declared.commands import Command, Find, Other
@@ -40,7 +41,7 @@ from leaderboard.submissions.writes import submissions
 from leaderboard.teams.models import System, Team
 from leaderboard.teams.reads import find_own_team, find_system
 from leaderboard.web import uploads
-from leaderboard.web.context import actor, now, read, reading, writing
+from leaderboard.web.context import actor, clock, database, now, read, reading, writing
 from leaderboard.web.endpoints import answered, get, post
 from leaderboard.web.organise import CAMPAIGN, EVALUATION as ORGANISED_EVALUATION, evaluation_here
 from leaderboard.web.security import require_text
@@ -244,7 +245,14 @@ def _require_same(earlier: int, evaluation: Evaluation) -> None:
                     "θ. Take another key for another run."
                 )
 
-    pages.receive_run(lambda _: None, require_text, compare)
+    def admit(_: MultiDict[str, str]) -> None:
+        if refused := submission_refusal(evaluation, now(), clock()):
+            raise Conflict(f"{refused} Under this key you sent submission {earlier}.")
+        attempts.count(database(), attempts.FORM_FILE, clock(), "", user=actor().user_id)
+
+    posted = pages.receive_run(admit, require_text, compare)
+    if posted.refusal is not None:
+        raise posted.refusal
 
 
 def _named(fields: MultiDict[str, str], beginning: str) -> dict[str, str]:

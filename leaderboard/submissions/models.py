@@ -159,7 +159,8 @@ class PersonalUse(Use):
 class Arrival(Base):
     """A file on its way: it holds a place in the quotas of its team and its sender before a byte of it is read.
 
-    expires_at  when it counts no longer, though nobody took it away: the process that read the file was killed
+    expires_at  when it counts no longer, though nobody took it away: its sender is silent, or the process that read the
+                file was killed
     """
 
     __tablename__ = "arrival"

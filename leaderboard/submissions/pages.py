@@ -16,6 +16,7 @@ import os
 import secrets
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
@@ -58,8 +59,7 @@ from leaderboard.web.security import csrf
 from leaderboard.web.sessions import signed_in
 from leaderboard.web.uploads import Fields, Posted
 
-ANY_UPLOAD_SECONDS = 24 * 3600  # where the installation sets no longest time of an upload
-COUNTING_SECONDS = 300  # from the last byte of a file to its row, at most
+SILENCE = timedelta(minutes=2)  # after which a file holds no place any more, though nobody took it away
 # Each look at a file takes up to some hundred megabytes for a second: more at once would bound nobody's memory. Checks
 # hold up no run that is sent, and only so many of them wait, each with a thread.
 RUNS_AT_ONCE, CHECKS_AT_ONCE = threading.BoundedSemaphore(2), threading.BoundedSemaphore(2)
@@ -92,33 +92,51 @@ class Intake:
     team_of  the team that the fields before the file name
     key      what the sender calls this sending: no second run of theirs is taken under it
     place    what its file holds in the quotas, from before it is read until it is counted; None before
+    renewed_at  when the place was last held for longer
     checked  what would become of the file, once it was looked at; header: what its own comment lines say
+    keeps    whether the file that came stays in the store though its form is refused: it counts among the rejected ones
+    counted  the day on which it did so, as `day_of` writes it; "" where it did not
     """
 
     evaluation: Evaluation
     team_of: Callable[[Session, Fields], Team]
     key: str | None = None
     place: int | None = None
+    renewed_at: datetime | None = None
+    keeps: bool = False
+    counted: str = ""
     checked: rules.Checked = field(default_factory=partial(rules.Checked, "", whole=True))
     header: Mapping[str, str] = field(default_factory=dict)
 
-    def hold(self, fields: Fields) -> None:
-        """Holds a place for the file. Raises unless the team that the fields name may send one. The command line is no
-        person, holds none and is asked once its file has come.
+    def hold(self, fields: Fields) -> Callable[[], None]:
+        """Holds a place for the file, and gives `renew`. Raises unless the team that the fields name may send one. The
+        command line is no person, holds none and is asked once its file has come.
         """
-        if actor().user_id is None:
-            return
-        expires_at = clock() + timedelta(seconds=(config().upload_seconds or ANY_UPLOAD_SECONDS) + COUNTING_SECONDS)
-        with writing() as session:
-            team = self.team_of(session, fields)
-            self.place = submissions.reserve_quota(
-                session, actor(), self.evaluation, team, begun_at=now(), now=clock(), expires_at=expires_at
-            )
+        if actor().user_id is not None:
+            self.renewed_at = clock()
+            with writing() as session:
+                team = self.team_of(session, fields)
+                self.place = submissions.reserve_quota(
+                    session, actor(), self.evaluation, team, begun_at=now(), now=clock(), expires_at=clock() + SILENCE
+                )
+        return self.renew
+
+    def renew(self) -> None:
+        """Holds the place for longer, since bytes go on coming. An absent database ends no upload."""
+        if self.renewed_at is not None and clock() - self.renewed_at > SILENCE / 4:
+            self.renewed_at = clock()
+            with suppress(errors.NoDatabase), writing() as session:
+                submissions.renew_quota(session, self.place, clock() + SILENCE)
 
     def give_up(self) -> None:
-        """Ends the place, where one is held."""
+        """Ends the place, where one is held. A file that is kept, or tells of queries that the person may not know of,
+        counts among their rejected ones.
+        """
+        user_id = actor().user_id
         with writing() as session:
             submissions.release_quota(session, self.place)
+            if user_id is not None and (self.keeps or self.checked.tells_of_hidden):
+                submissions.count_unused_file(session, self.evaluation.id, user_id, clock())
 
     def submit(
         self,
@@ -136,46 +154,40 @@ class Intake:
         arrived  where the file lies that is to be kept now; None where the store has it
 
         Raises InvalidFields with all that is wrong with the form and the file, Unconfirmed for what is to be confirmed,
-        and what `submissions.submit` raises; nothing is kept then, and `give_up` is due. A file that was judged wrong
-        before the queue counts among the person's rejected ones where it is kept, or tells of queries that they may not
-        know of.
+        and what `submissions.submit` raises; nothing is submitted then, and `give_up` is due.
         """
         if sent.upload is not None:
+            self.renew()
             self._check(sent, sent.upload, arrived)
-        problems, user_id, number = errors.Gathered(), actor().user_id, 0
-        try:
-            with writing() as session:
-                team_id = team_of_choice(session, self.evaluation, sent.team_id).id
-                kind = rules.SystemKind.AUTOMATIC if sent.team_id else rules.SystemKind.BASELINE
-                system = NewSystem(sent.system, kind) if isinstance(sent.system, str) else sent.system
-                with problems:
-                    number = submissions.submit(
-                        session, actor(), self.evaluation.id, team_id, system=system,
-                        upload=sent.upload or NO_FILE, begun_at=begun_at, received_at=posted.received_at,
-                        place=self.place, key=self.key, header=self.header, **sent.details,
-                    ).id  # fmt: skip
-                problems.fields |= wrong
-                if sent.upload:  # while the team's quota is locked: of two at the same moment one comes first
-                    self.checked = completed(session, self.checked, None, sent.upload.text_sha256, [team_id], number)
-                checked = self.checked
-                if checked.problem_count:
-                    rejected = errors.FileRejected(checked.problems, checked.problem_count, checked.name)
-                    problems.fields["run"] = rejected.lines
-                elif checked.warnings and posted.fields.get("confirm") not in YES:
-                    warnings = [warned.text for warned in checked.warnings]
-                    if not problems.fields:
-                        raise errors.Unconfirmed(warnings)
-                    problems.fields["confirm"] = warnings
-                problems.raise_any()
-                if arrived is not None and sent.upload is not None:
-                    store().keep(arrived, sent.upload)
-            return number
-        except errors.LeaderboardError:
-            counts = self.checked.tells_of_hidden or (arrived is None and self.checked.problem_count)
-            if counts and user_id is not None:
-                with writing() as session:
-                    submissions.count_unused_file(session, self.evaluation.id, user_id, posted.received_at)
-            raise
+        problems, number = errors.Gathered(), 0
+        with writing() as session:
+            team_id = team_of_choice(session, self.evaluation, sent.team_id).id
+            kind = rules.SystemKind.AUTOMATIC if sent.team_id else rules.SystemKind.BASELINE
+            system = NewSystem(sent.system, kind) if isinstance(sent.system, str) else sent.system
+            with problems:
+                number = submissions.submit(
+                    session, actor(), self.evaluation.id, team_id, system=system,
+                    upload=sent.upload or NO_FILE, begun_at=begun_at, received_at=posted.received_at,
+                    place=self.place, key=self.key, header=self.header, **sent.details,
+                ).id  # fmt: skip
+            problems.fields |= wrong
+            if sent.upload:  # while the team's quota is locked: of two at the same moment one comes first
+                self.checked = completed(session, self.checked, None, sent.upload.text_sha256, [team_id], number)
+            checked = self.checked
+            if checked.problem_count:
+                rejected = errors.FileRejected(checked.problems, checked.problem_count, checked.name)
+                problems.fields["run"] = rejected.lines
+            elif checked.warnings and posted.fields.get("confirm") not in YES:
+                warnings = [warned.text for warned in checked.warnings]
+                if not problems.fields:
+                    raise errors.Unconfirmed(warnings)
+                problems.fields["confirm"] = warnings
+            problems.raise_any()
+            if self.counted:
+                submissions.use_counted_file(session, self.evaluation.id, actor(), self.counted)
+            if arrived is not None and sent.upload is not None:
+                store().keep(arrived, sent.upload)
+        return number
 
     def _check(self, sent: SentRun, upload: Received, arrived: Path | None) -> None:
         with reading() as session:
@@ -196,7 +208,7 @@ def team_of_choice(session: Session, evaluation: Evaluation, team_id: int) -> Te
     return session.get_one(Team, team_id)
 
 
-def receive_run(hold: Callable[[Fields], None], *more: Any) -> Posted:
+def receive_run(hold: uploads.Admit, *more: Any) -> Posted:
     """This request's form with a run. more: as `uploads.receive` takes it"""
     return uploads.receive("run", hold, "beside", *more)
 
@@ -405,10 +417,10 @@ def send(campaign: str, evaluation: str, *, baseline: bool = False) -> ResponseR
         # Where the form names no system it is refused for that, and its file is kept until one is chosen.
         return team_of_choice(session, intake.evaluation, _chosen(page, fields.get("system") or any_team)[0])
 
-    def hold(fields: Fields) -> None:
-        # A file is kept though the form may have mistakes: so many an hour at most.
+    def hold(fields: Fields) -> Callable[[], None]:
+        # A file is kept though the form may have mistakes: so many an hour at most, of all evaluations.
         attempts.count(database(), attempts.FORM_FILE, clock(), "", user=actor().user_id)
-        intake.hold(fields)
+        return intake.hold(fields)
 
     with reading() as session:
         intake = Intake(find_evaluation(session, actor(), campaign, evaluation), team_of)
@@ -428,9 +440,11 @@ def _take_in(page: Submitting, posted: Posted, intake: Intake) -> ResponseReturn
     if posted.refusal is not None and not isinstance(posted.refusal, errors.InvalidFields):
         return _page(form, posted.refusal, page=page)
     upload, kept = (posted.upload, dict[str, Any]()) if posted.upload else uploads.kept_with(form.text("kept"))
+    intake.keeps, intake.counted = posted.upload is not None, kept.get("counted", "")
     intake.key = kept.get("key")  # pressed twice, the button of a form that came back sends one run
     # A proof that a page of organisers made holds none of these.
-    kept = {"begun_at": now().isoformat(), "key": secrets.token_urlsafe(), "said": {}} | kept
+    counted = str(rules.day_of(clock()))  # should the form come back
+    kept = {"begun_at": now().isoformat(), "key": secrets.token_urlsafe(), "said": {}, "counted": counted} | kept
     beside = said_beside(posted)
     kept["said"] = beside.entries or kept["said"]
     form.kept.data = uploads.keep(upload, **kept)

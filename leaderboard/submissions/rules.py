@@ -322,7 +322,9 @@ class Quota:
             return f"{who} used {self.used} of {its} {self.total} submissions to this evaluation{among}."
         if self.left_today == 0:
             return f"{who} used {self.used_today} of {its} {self.daily} submissions for today{among}. {resets}"
-        return f"{who} had {self.rejected_today} files rejected here today, and no more are taken. {resets}"
+        return (
+            f"{who} had {self.rejected_today} files rejected or left unused here today, and no more are taken. {resets}"
+        )
 
 
 def retry_seconds(quotas: Sequence[Quota], now: datetime) -> int:

@@ -38,6 +38,7 @@ NOT_TAKEN = "the file was not taken in, because of what is wrong above: choose i
 BROKEN = "the upload was cut off before its end; send it again"
 
 Fields = MultiDict[str, str]
+Admit = Callable[[Fields], Callable[[], None] | None]
 T = TypeVar("T")
 
 
@@ -60,7 +61,7 @@ class Posted:
 
 def receive(
     file_field: str,
-    admit: Callable[[Fields], None] = lambda _: None,
+    admit: Admit = lambda _: None,
     beside: str = "",
     check: Callable[[Fields], None] | None = None,
     settle: Callable[[Posted, Received, Path], None] | None = None,
@@ -68,7 +69,8 @@ def receive(
     """Reads this request's form. The view must be exempt from the general token check, which would read it first.
 
     admit  is given the fields that come before the first file and raises a LeaderboardError where no file is to be
-           taken in; the server then discards what is still being sent
+           taken in; the server then discards what is still being sent. It may give what is to be called with each
+           piece of a file
     beside  another field with a file, of which SIDE_BYTES are read, and one more that says that there are more
     check  what the fields must be, before any file is taken: the site's own form's, unless told otherwise
     settle  in place of keeping the file: is given the form, what the file is and where it lies
@@ -101,7 +103,7 @@ def look(
     file_field: str,
     see: Callable[[Fields, Path, str], T | None] = lambda *_: None,
     check: Callable[[Fields], None] | None = None,
-    admit: Callable[[Fields], None] = lambda _: None,
+    admit: Admit = lambda _: None,
 ) -> tuple[Fields, T | None]:
     """Reads this request's form and keeps nothing: its fields, and what `see` makes of them, the path and the name of
     its file; None where no file was sent.
@@ -185,7 +187,7 @@ def kept_with(proof: str) -> tuple[Received | None, dict[str, Any]]:
 
 @contextmanager
 def _read(
-    names: Collection[str], check: Callable[[Fields], None], admit: Callable[[Fields], None] = lambda _: None
+    names: Collection[str], check: Callable[[Fields], None], admit: Admit = lambda _: None
 ) -> Iterator[tuple[Fields, dict[str, Arriving], LeaderboardError | None]]:
     """This request's form, read to its end: its fields; its files, by field, which are gone when the block ends; and
     why `admit` refuses any: what follows is not read then.
@@ -193,6 +195,7 @@ def _read(
     fields: Fields = MultiDict()
     files: dict[str, Arriving] = {}
     refusal, left, events = None, FIELD_BYTES, _events(names)
+    arrives: Callable[[], None] | None = None
     with ExitStack() as until_read:
         for part in events:
             name = part.name or ""
@@ -200,7 +203,7 @@ def _read(
                 if not files:
                     check(fields)
                     try:
-                        admit(fields)
+                        arrives = admit(fields)
                     except LeaderboardError as error:
                         refusal = error
                         break
@@ -208,6 +211,8 @@ def _read(
                     raise not_taken(name, name in files, names)
                 files[name] = until_read.enter_context(store().arriving(part.filename))
                 for piece in _pieces(events):
+                    if arrives:
+                        arrives()
                     with suppress(TooLarge):  # the file is read to its end all the same, and refused then
                         files[name].write(piece)
             else:  # a file that was not chosen is an empty text

@@ -29,7 +29,7 @@ AGAIN = "The count starts again on 21 Nov 2026, 00:00 UTC."
     [
         (a_quota(2, used_today=2, used=2), f"Your team has used 2 of its 2 submissions for today. {AGAIN}", HALF_A_DAY),
         (a_quota(2, 2, used_today=2, used=2), "Your team has used 2 of its 2 submissions to this", HALF_A_DAY),
-        (a_quota(rejected_today=20), "20 files rejected here today, and no more are taken.", HALF_A_DAY),
+        (a_quota(rejected_today=20), "20 files rejected or left unused here today, and no more are taken.", HALF_A_DAY),
         # lowered since
         (a_quota(1, used_today=3, of_person=True), "You have used 3 of your 1 submissions for today, over", HALF_A_DAY),
         (a_quota(100, rejected_today=3, used_today=17, unchecked_today=17), "17 files on the way or not checked", 60),

@@ -108,7 +108,7 @@ def test_a_rejected_file_costs_no_quota_but_twenty_a_day_are_enough(world: World
     assert _participation(world).used == 0
     quota = _quota(world, NOON)
     assert (quota.left, quota.used_today, quota.rejected_today) == (0, 0, 20)
-    with refused(world.database, QuotaSpent, "participation", match="20 files rejected here today"):
+    with refused(world.database, QuotaSpent, "participation", match="20 files rejected or left unused here today"):
         world.submit(received_at=NOON)
     with world.organising() as (session, campaign, _):
         other = evaluations.create_evaluation(session, CONSOLE, campaign, "2027", "Next", "2027", documents=1000).id

@@ -10,6 +10,7 @@ import sqlalchemy as sa
 from flask import Flask
 from werkzeug.datastructures import MultiDict
 
+from leaderboard.accounts import rate_limits
 from leaderboard.accounts.rules import Scope
 from leaderboard.audit.writes import present
 from leaderboard.evaluations import writes as submission_forms
@@ -111,6 +112,18 @@ def test_a_second_try_under_the_same_key_takes_no_second_run(
     assert ben.send(f"{API}/sendings/k1").status_code == 404
     assert ben.submit(RUN + "q3 Q0 d7 2 0.5 beta\n", key="k1").status_code == 201
     assert world.count(Submission) == 2
+
+
+def test_under_an_old_key_no_byte_of_a_file_is_read_after_closing_and_not_very_often_before(
+    monkeypatch: pytest.MonkeyPatch, ada: Program, world: World
+) -> None:
+    monkeypatch.setitem(rate_limits.FORM_FILE.bounds, "form files of user {user}", 1)
+    assert ada.submit(key="k1").status_code == 201
+    assert [ada.submit(key="k1").status_code for _ in range(2)] == [200, 429]
+    world.change(closes_at=present() - dt.timedelta(days=1))
+    monkeypatch.setattr("leaderboard.store.Arriving.write", None)
+    closed = ada.submit(key="k1")
+    assert (closed.status_code, "Under this key you sent submission 1." in closed.json["detail"]) == (409, True)
 
 
 def test_a_run_that_is_most_likely_a_slip_is_taken_with_a_yes_only_and_nothing_of_it_is_kept_before(

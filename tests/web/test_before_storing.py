@@ -3,6 +3,7 @@
 import datetime as dt
 import itertools
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
@@ -130,3 +131,40 @@ def test_a_file_that_breaks_off_gives_its_place_back(app: Flask, world: World, p
     assert send(participant, once(break_off))[0].status_code == 400
     assert send(participant)[0].status_code == 302
     assert len(files_in(app)) == 1
+
+
+def elsewhere(ask: Callable[[], int]) -> int:
+    """In a thread of its own: a request within a request would have its time."""
+    with ThreadPoolExecutor(1) as threads:
+        return threads.submit(ask).result()
+
+
+def test_a_place_is_held_while_bytes_come(
+    app: Flask, world: World, reader: Callable[[str], Reader], send: Send
+) -> None:
+    world.change(daily_quota=1)
+    start, seconds, answers = present(), [0], list[int]()
+    app.extensions["clock"] = lambda: start + dt.timedelta(seconds=seconds[0])
+
+    def other(body: Body) -> None:
+        if body.given > MOST_READ and seconds[0] < 400:
+            answers.append(elsewhere(lambda: send(reader("ada"))[0].status_code))
+            seconds[0] += 80
+
+    assert send(reader("ada"), other)[0].status_code == 302
+    assert answers == [429] * 5
+
+
+def test_a_place_is_free_after_two_minutes_of_silence_as_after_a_kill(
+    app: Flask, world: World, reader: Callable[[str], Reader], send: Send
+) -> None:
+    world.change(daily_quota=1)
+    now, answers = [present()], list[int]()
+    app.extensions["clock"] = lambda: now[0]
+
+    def two_minutes_later() -> None:
+        now[0] += dt.timedelta(minutes=2)
+        answers.append(elsewhere(lambda: send(reader("ada"))[0].status_code))
+
+    outer = send(reader("ada"), once(two_minutes_later))[0].status_code
+    assert (answers, outer) == ([302], 429)  # the second one took what the first had lost

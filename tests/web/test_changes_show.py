@@ -33,7 +33,8 @@ NOWHERE = {
     "which run store is the installation's own": {"run_store.bind"},
     "what is left of a quota stands on the submission form, which is not kept": {
         "submissions.release_quota", "submissions.use_quota",
-        "submissions.return_quota", "submissions.count_unused_file", "submissions.reserve_quota",
+        "submissions.return_quota", "submissions.count_unused_file", "submissions.use_counted_file",
+        "submissions.reserve_quota", "submissions.renew_quota",
     },
 }  # fmt: skip
 # Module or function that writes nothing.

@@ -12,9 +12,8 @@ from flask import Flask
 
 from leaderboard.accounts import rate_limits as attempts
 from leaderboard.config import Config
-from leaderboard.evaluations import writes as submission_forms
-from leaderboard.evaluations.rules import FormField
 from leaderboard.submissions import rules
+from leaderboard.submissions.models import PersonalUse
 from leaderboard.submissions.rules import REJECTED_A_DAY, Designation, State
 from leaderboard.worker.models import Scoring
 from tests.support.pages import hidden
@@ -55,19 +54,32 @@ def test_every_error_comes_back_by_its_field_and_the_rest_is_kept(world: World, 
     assert world.runs() == []
 
 
-def test_files_with_a_form_that_has_mistakes_are_no_rejected_ones_and_only_so_many_an_hour(
+def test_files_that_are_kept_with_a_form_that_has_mistakes_count_among_the_rejected_ones_until_they_are_submitted(
+    world: World, participant: Reader
+) -> None:
+    sent = {"system": str(world.system.id), "designation": "primary"}
+    wrong = {**sent, "label": "x" * 200}
+    kept = [hidden(participant.send(FORM, RUN, **wrong).text, "kept") for _ in range(REJECTED_A_DAY - 1)]
+    for proof in kept[:2]:  # sent again without the file, it counts no second time
+        participant.send(FORM, None, kept=proof, **wrong)
+    for proof in kept[:2]:
+        assert participant.send(FORM, None, kept=proof, confirm="yes", **sent).status_code == 302
+    [rejected] = world.all(sa.select(PersonalUse.rejected_today))
+    assert rejected == REJECTED_A_DAY - 3
+    for system in ("999", *[str(world.system.id)] * 2):  # a choice that there is not keeps none
+        participant.send(FORM, RUN, **{**wrong, "system": system})
+    refused = participant.send(FORM, RUN, **sent)
+    assert (refused.status_code, "files on the way or not checked yet" in refused.text) == (429, True)
+
+
+def test_so_many_files_an_hour_come_by_the_forms(
     world: World, participant: Reader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    world.do(submission_forms.set_field, FormField(key="model", label="Model", required=True).as_json())
-    world.do(submission_forms.state_agreement, "terms", "Terms of use", "Do no harm.")
-    monkeypatch.setitem(attempts.FORM_FILE.bounds, "form files of user {user}", REJECTED_A_DAY + 2)
-    sent = {"system": str(world.system.id), "designation": "primary", "agreement-terms": "1"}
-    for _ in range(REJECTED_A_DAY + 1):
-        assert participant.send(FORM, RUN, **sent).status_code == 400
-    assert participant.send(FORM, RUN, **sent, **{"answer-model": "dense"}).location == "/submissions/1"
+    monkeypatch.setitem(attempts.FORM_FILE.bounds, "form files of user {user}", 1)
+    sent = {"system": str(world.system.id), "designation": "primary"}
+    assert participant.send(FORM, RUN, **sent).location == "/submissions/1"
     later = participant.send(FORM, RUN, **sent)
-    assert later.status_code == 429
-    assert "You have sent very many files; try again in 60 min" in later.text
+    assert (later.status_code, "You have sent very many files; try again in 60 min" in later.text) == (429, True)
 
 
 def test_a_file_that_arrived_need_not_be_sent_again(world: World, participant: Reader) -> None:

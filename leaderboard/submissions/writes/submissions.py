@@ -51,6 +51,11 @@ def release_quota(session: Session, arrival_id: int | None) -> None:
         session.execute(sa.delete(Arrival).where(Arrival.id == arrival_id))
 
 
+def renew_quota(session: Session, arrival_id: int | None, expires_at: datetime) -> None:
+    """Lets a file hold its place until then, where it still does."""
+    session.execute(sa.update(Arrival).where(Arrival.id == arrival_id).values(expires_at=expires_at))
+
+
 def use_quota(
     session: Session,
     evaluation: Evaluation,
@@ -100,6 +105,12 @@ def count_unused_file(session: Session, evaluation_id: int, user_id: int, now: d
     (row,) = _locked_uses(session, evaluation_id, now, None, user_id)
     _turn_to(row, max(row.day, day_of(now)))
     row.rejected_today += 1
+
+
+def use_counted_file(session: Session, evaluation_id: int, actor: Actor, day: str) -> None:
+    """Takes back what `count_unused_file` counted on that day: the file is submitted after all."""
+    row = locked(session, PersonalUse, (actor.user_id, evaluation_id))
+    row.rejected_today -= str(row.day) == day and row.rejected_today > 0
 
 
 def _require_some_left(
@@ -156,7 +167,7 @@ def reserve_quota(
     So files that come at the same moment are no more than there is room for.
 
     begun_at    the start of the request
-    expires_at  when the file must have come
+    expires_at  when it ends by itself; `renew_quota` puts that off
 
     Raises NotAllowed, Conflict outside the dates, or QuotaSpent. `submit` looks again when the file has come.
     """
