@@ -120,8 +120,9 @@ TABLES = (  # pages that are files too, under the same name with `_file`
     "boards.sources", "boards.what_moved", "submissions.show", "systems.system",
 )  # fmt: skip
 OTHERS = (
-    "api_guide.guide", "campaigns.front", "judgments.qrels", "measures.index", "measures.show", "results.query_rows",
-    "boards.board_versions", "submissions.score_receipt", "teams.show",
+    "api_guide.guide", "campaigns.front", "documents.document", "documents.index_of_documents", "judgments.qrels",
+    "measures.index", "measures.show", "results.query_rows", "boards.board_versions", "submissions.score_receipt",
+    "teams.show",
 )  # fmt: skip
 VIEWS = frozenset((*TABLES, *(f"{view}_file" for view in TABLES), *OTHERS))
 CSRF = "csrf_token"  # where Flask-WTF notes that a page holds a form's token, in `g`

@@ -1,6 +1,6 @@
 """The measure reference: pages made of what each measure says of itself in the registry.
 
-The project's documents that pages and commands name, as the text that they are.
+The project's documents as pages, and all of their headings to search.
 
 The page that says how to use the API.
 
@@ -11,17 +11,17 @@ from http import HTTPStatus
 from itertools import groupby
 
 import sqlalchemy as sa
-from flask import Blueprint, Response, current_app, redirect, render_template, url_for
+from flask import Blueprint, Response, current_app, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from markupsafe import Markup
 
-from leaderboard.config import folder
 from leaderboard.errors import NoDatabase, NoStore, NotFound, OtherBuild, OtherStore
 from leaderboard.metrics import MEASURES_VERSION, agreements, families, groups
 from leaderboard.metrics.measure import AGREEMENT
 from leaderboard.submissions.models import Installation
 from leaderboard.web.api import family_of
 from leaderboard.web.context import reading
+from leaderboard.web.documents import documents
 from leaderboard.web.endpoints import ENDPOINTS, PREFIX
 
 measures = Blueprint("measures", __name__, url_prefix="/measures")
@@ -42,19 +42,34 @@ def show(name: str) -> ResponseReturnValue:
     return render_template("measures/show.html", family=listed[name], formula=formula, names=list(listed))
 
 
-documents = Blueprint("documents", __name__)
-
-DOCS = folder("docs")
-NAMES = {file.relative_to(DOCS).as_posix() for folder in ("", "decisions") for file in (DOCS / folder).glob("*.md")}
+docs = Blueprint("documents", __name__, url_prefix="/docs")
 
 
-@documents.get("/docs/<path:name>")
-@documents.get("/SECURITY.md", defaults={"name": "SECURITY.md"})  # its links start from here
-def document(name: str) -> Response:
+@docs.get("/")
+def index_of_documents() -> ResponseReturnValue:
+    text = request.args.get("q", "")
+    words = text.casefold().split()
+    headings = [
+        (document, heading)
+        for document in documents().values()
+        for heading in document.headings
+        if words and all(word in f"{document.title} {heading.text}".casefold() for word in words)
+    ]
+    return render_template("docs/index.html", documents=documents(), headings=headings, text=text.strip())
+
+
+@docs.get("/<path:name>")
+def document(name: str) -> ResponseReturnValue:
     """One of them: how accounts work, how a campaign is imported, what is promised against whom, and so on."""
-    if name not in NAMES:  # an address that a request made up leads to no file
+    if name not in documents():
         raise NotFound
-    return Response((DOCS / name).read_text(encoding="utf-8"), mimetype="text/plain")  # with charset=utf-8
+    return render_template("docs/document.html", document=documents()[name], html=_with_own_address(name))
+
+
+def _with_own_address(name: str) -> Markup:
+    """A document whose examples ask this site."""
+    own = url_for("campaigns.front", _external=True).rstrip("/")
+    return documents()[name].html.replace("https://leaderboard.example", own)
 
 
 api_guide = Blueprint("api_guide", __name__)
@@ -63,7 +78,8 @@ api_guide = Blueprint("api_guide", __name__)
 @api_guide.get("/api")
 def guide() -> ResponseReturnValue:
     subjects = [(subject, list(own)) for subject, own in groupby(ENDPOINTS, key=lambda endpoint: endpoint.subject)]
-    return render_template("api/guide.html", subjects=subjects, prefix=PREFIX)
+    examples = Markup("<h2") + _with_own_address("api").split("<h2")[1]
+    return render_template("api/guide.html", subjects=subjects, prefix=PREFIX, examples=examples)
 
 
 health = Blueprint("health", __name__)

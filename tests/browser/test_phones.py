@@ -33,7 +33,7 @@ FILE, PART = "a file", "a part of a page"
 NO_PAGES = {
     "judgments.qrels": FILE, "judgments.known": FILE, "judgments.subtopics": FILE,
     "submissions.fetch": FILE, "submissions.score_receipt": FILE,
-    "organise_submissions.fetch": FILE, "organise_import.export": FILE, "documents.document": FILE,
+    "organise_submissions.fetch": FILE, "organise_import.export": FILE,
     "health.healthz": FILE, "static": FILE,
     "bootstrap.static": FILE, "submissions.progress": PART, "results.query_rows": PART,
     "results.ranked_list": "needs a stored run: looked at with the demonstration",

@@ -3,6 +3,7 @@
 It is set up by the installed wheel, once; what is tried with a copy of that folder is tried with the checkout's code.
 """
 
+import json
 import os
 import re
 import shlex
@@ -15,6 +16,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -170,6 +172,36 @@ def test_killed_outright_it_leaves_neither_site_nor_worker_behind(
         log = elsewhere / "demo" / "worker.log"
         wait_until(lambda: log.read_text().endswith(" stopped\n"), "the end of the worker", STOP_SECONDS)
         wait_until(lambda: not _answers(demonstration.address), "the end of the site", STOP_SECONDS)
+
+
+def test_the_examples_of_the_api_work_when_they_are_pasted_into_a_shell(
+    start: Start, elsewhere: Path, seeded_folder: Path
+) -> None:
+    folder = elsewhere / "demo"
+    shutil.copytree(seeded_folder, folder)
+    database = {
+        "LEADERBOARD_DATABASE_URL": f"sqlite:///{folder / 'leaderboard.sqlite'}",
+        "LEADERBOARD_STORE_URL": str(folder / "store"),
+    }
+    made = ("user", "token", "participant", "--for", "examples", "--scope", "submit")
+    token = run_here(made, {**os.environ, **database}).out
+    with start() as demonstration:
+        with urllib.request.urlopen(f"{demonstration.address}/api", timeout=10) as answer:
+            page = answer.read().decode()
+        examples = [unescape(code) for code in re.findall(r"<pre[^>]*><code[^>]*>(.*?)</code></pre>", page, re.DOTALL)]
+        assert len(examples) == 3
+        pasted = f"{examples[0]}{token.strip()}\n{examples[1]}{examples[2]}"
+        shell = subprocess.run(["bash"], input=pasted, cwd=folder, capture_output=True, text=True, timeout=60)
+    assert shell.returncode == 0, shell.stderr
+    decoder, rest, answers = json.JSONDecoder(), shell.stdout.removeprefix("Token: "), []
+    while rest.strip():
+        content, end = decoder.raw_decode(rest.lstrip())
+        answers.append(content)
+        rest = rest.lstrip()[end:]
+    account, submission, board = answers
+    assert account["name"] == "participant"
+    assert (submission["state"], submission["system"]["name"]) == ("queued", "Heron")
+    assert board["ranked_by"]["name"] == "nDCG@10"
 
 
 def _refused(elsewhere: Path, *arguments: str) -> str:

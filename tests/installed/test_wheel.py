@@ -30,6 +30,12 @@ def test_the_wheel_carries_nothing_outside_the_package(wheel: Path) -> None:
     assert tops == {"leaderboard", f"{wheel.name.removesuffix('-py3-none-any.whl')}.dist-info"}
 
 
+def test_the_installed_package_renders_every_document(programs: Path, tmp_path: Path) -> None:
+    code = "from leaderboard.web.documents import documents; print(*sorted(documents()))"
+    names = {name.removeprefix("docs/").removesuffix(".md") for name in _tracked("docs") if name.endswith(".md")}
+    assert set(ran(programs / "python", "-c", code, cwd=tmp_path).split()) == names
+
+
 def test_the_installed_command_tells_what_it_can_do(programs: Path, tmp_path: Path) -> None:
     assert "score" in ran(programs / "leaderboard", "--help", cwd=tmp_path)
 

@@ -31,7 +31,7 @@ FILE = "it is a file of this program's, sent without a statement"
 NOT_KEPT_ROOMS = {
     "account": OWN, "submit": FORM, "run_checks": FORM,
     "api": PROGRAM,
-    "documents": FILE, "bootstrap": FILE,
+    "bootstrap": FILE,
     "health": "it says whether the database answers now",
 }  # fmt: skip
 # Endpoint -> why it is not kept, though others of its blueprint are.
