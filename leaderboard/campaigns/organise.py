@@ -63,8 +63,8 @@ def evaluation(campaign: str, **_: str) -> ResponseReturnValue:
 
     def shown(error: LeaderboardError | None = None) -> ResponseReturnValue:
         points = read(readiness, campaign, g.room.evaluation)
-        mends = {mend: (mended_at(mend), step) for mend, (*_, step) in MENDS.items()}
-        return form_page("organise/evaluation.html", form, error, points=points, actions=possible, mends=mends)
+        more = {"points": points, "actions": possible, "mended_at": mended_at, "mends": MENDS}
+        return form_page("organise/evaluation.html", form, error, **more)
 
     return saved(make, shown) if action in possible else shown()
 
@@ -83,7 +83,7 @@ def new() -> ResponseReturnValue:
 
     def make() -> tuple[str, str]:
         made = api.make_campaign(form.checked()).values
-        address = url_for("organise.campaign", campaign=made["slug"])
+        address = url_for("organise_evaluations.new", campaign=made["slug"])
         return f"{made['title']} is made. Next: its first evaluation.", address
 
     return _answer(form, make)

@@ -31,7 +31,6 @@ from leaderboard.evaluations.reads.effects import effects
 from leaderboard.evaluations.reads.evaluations import organised_campaign, organised_evaluation
 from leaderboard.evaluations.reads.readiness import Mend, Urgency, readiness
 from leaderboard.formats import ByteSource, Limits
-from leaderboard.frozen import frozen
 from leaderboard.web.context import actor, config, now, read, reading, writing
 from leaderboard.web.forms import Declared, refuse_stale, saved, state_of
 from leaderboard.web.security import FORM_TYPES
@@ -197,56 +196,42 @@ MENDS = {
 def mended_at(mend: Mend) -> str:
     """The address where such a point of the evaluation at hand is mended."""
     endpoint, anchor, _ = MENDS[mend]
-    of_campaign = endpoint in {section.endpoint for section in OF_CAMPAIGN}
-    where = {"campaign": g.room.campaign, "evaluation": None if of_campaign else g.room.evaluation}
-    return url_for(endpoint, _anchor=anchor, **where)
+    evaluation = None if endpoint in OF_CAMPAIGN else g.room.evaluation
+    return url_for(endpoint, campaign=g.room.campaign, evaluation=evaluation, _anchor=anchor)
 
 
 def with_next(said: str) -> str:
     """What is said of a change to the evaluation at hand, with a link to what is to be done next."""
-    points = read(readiness, g.room.campaign, g.room.evaluation) if g.room.evaluation else ()
-    if not points or points[0].urgency is not Urgency.TO_DO:
+    first, *_ = read(readiness, g.room.campaign, g.room.evaluation) if g.room.evaluation else [None]
+    if first is None or first.urgency is not Urgency.TO_DO:
         return said
-    mend = points[0].mend
-    return Markup('{} <a href="{}">Next: {}</a>').format(said, mended_at(mend), MENDS[mend][-1])
+    return Markup('{} <a href="{}">Next: {}</a>').format(said, mended_at(first.mend), MENDS[first.mend][-1])
 
 
 P = ParamSpec("P")
 
-
-@frozen
-class Section:
-    """A link in the room's navigation.
-
-    about    the sentence beside it in the room of a campaign
-    """
-
-    endpoint: str
-    title: str
-    about: str = ""
-
-
-# In the order in which they are shown. Each endpoint takes `campaign`, those of evaluations `evaluation` too.
-OF_CAMPAIGN = (
-    Section("organise.campaign", "Overview"),
-    Section("organise_campaigns.settings", "Settings", "Measures, β, who may know of it; archive or remove it."),
-    Section("organise_people.show", "Organisers", "Who organises it, and which teams know of it while it is private."),
-    Section("organise_evaluations.new", "New evaluation", "A year or a round, with queries and a board of its own."),
-    Section("organise_import.into", "Import, export", "Past years from an archive; all of this campaign as one."),
-    Section("organise_submissions.of_campaign", "Submissions", "Every run of every evaluation, and what became of it."),
-    Section("organise_teams.index", "Teams", "Who takes part; rename a team, or make two spellings of it one."),
-    Section("organise_systems.index", "Systems", "Mark baselines and manual systems; descriptions and links."),
-    Section("organise_trail.index", "Audit trail", "Who did what, when, and what it changed."),
-)
-OF_EVALUATION = (
-    Section("organise.evaluation", "Overview"),
-    Section("organise_evaluations.settings", "Settings"),
-    Section("organise_submissions.of_evaluation", "Submissions"),
-    Section("organise_forms.index", "Form"),
-    Section("organise_queries.index", "Queries"),
-    Section("organise_judgments.index", "Judgments"),
-    Section("organise_evaluations.clone", "Clone"),
-)
+# The links of a room by their endpoints, in the order in which they are shown. Each endpoint takes `campaign`, those of
+# evaluations `evaluation` too.
+OF_CAMPAIGN = {
+    "organise.campaign": "Overview",
+    "organise_campaigns.settings": "Settings",
+    "organise_people.show": "Organisers",
+    "organise_evaluations.new": "New evaluation",
+    "organise_import.into": "Import, export",
+    "organise_submissions.of_campaign": "Submissions",
+    "organise_teams.index": "Teams",
+    "organise_systems.index": "Systems",
+    "organise_trail.index": "Audit trail",
+}
+OF_EVALUATION = {
+    "organise.evaluation": "Overview",
+    "organise_evaluations.settings": "Settings",
+    "organise_submissions.of_evaluation": "Submissions",
+    "organise_forms.index": "Form",
+    "organise_queries.index": "Queries",
+    "organise_judgments.index": "Judgments",
+    "organise_evaluations.clone": "Clone",
+}
 
 
 def organised(view: Callable[P, ResponseReturnValue]) -> Callable[P, ResponseReturnValue]:
@@ -274,11 +259,10 @@ def here() -> Room:
     return present
 
 
-def sections(room: Room) -> list[tuple[Section, str, bool]]:
-    """The links of a room, for its navigation, with where each leads and whether the page at hand is of it."""
+def sections(room: Room) -> list[tuple[str, str, bool]]:
+    """The links of a room, for its navigation: words, address, and whether the page at hand is of it."""
     listed = OF_EVALUATION if room.evaluation else OF_CAMPAIGN
-    exactly = [section for section in listed if section.endpoint == request.endpoint]
-    of_subject = [section for section in listed if section.endpoint.partition(".")[0] == request.blueprint]
-    present = next(iter(exactly or of_subject), None)
+    of_subject = [endpoint for endpoint in listed if endpoint.partition(".")[0] == request.blueprint]
+    present = request.endpoint if request.endpoint in listed else next(iter(of_subject), None)
     where: dict[str, Any] = {"campaign": room.campaign, "evaluation": room.evaluation or None}
-    return [(section, url_for(section.endpoint, **where), section is present) for section in listed]
+    return [(title, url_for(endpoint, **where), endpoint == present) for endpoint, title in listed.items()]

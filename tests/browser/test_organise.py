@@ -42,9 +42,9 @@ def test_an_organiser_makes_a_campaign_with_beta_worked_out_while_typing(
     page.get_by_label("P, the share").fill("1/600")
     expect(page.locator("[data-beta]")).to_contain_text("= 19.9467")  # 0.0333 · (600 − 1)
     page.get_by_role("button", name="Make campaign").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("Tide track")
+    expect(page.get_by_text("Tide track is made. Next: its first evaluation.")).to_be_visible()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Make an evaluation")
 
-    page.get_by_role("link", name="Make the first one").click()
     page.get_by_label("Title").fill("Tide 2026")
     page.get_by_label("Period", exact=True).fill("2026")
     page.get_by_label("Condition").fill("Text")

@@ -85,7 +85,7 @@ def test_everything_is_listed_from_the_start(field: Field) -> None:
         ("Judgments", Mend.JUDGMENTS),
         ("Who knows of it", Mend.PUBLISH),
     ]
-    assert left[-1].words == "The evaluation and the campaign are drafts: visible to organisers only."
+    assert left[-1].words == "Draft evaluation and campaign: visible to organisers only."
 
 
 def test_what_can_be_done_at_once_follows_the_dates(field: Field) -> None:

@@ -40,7 +40,7 @@ def test_publishing_takes_a_draft_campaign_along_and_asks_first(
     world.change(draft=True, closes_at=IN_A_YEAR)
     with world.database.write() as session:
         session.get_one(Campaign, world.campaign.id).visibility = Visibility.DRAFT
-    assert "The evaluation and the campaign are drafts" in organiser.get(OVERVIEW)
+    assert "Draft evaluation and campaign" in organiser.get(OVERVIEW)
     asked = organiser.post(OVERVIEW, action="publish")
     assert asked.status_code == 200
     assert "opens to everybody, for good" in asked.text

@@ -47,7 +47,7 @@ def founder(world: World, reader: Callable[[str], Reader]) -> Reader:
 def test_an_organiser_makes_a_campaign_and_its_evaluation_in_the_browser(founder: Reader, world: World) -> None:
     assert "Make a campaign" in founder.get("/organise")
     made = founder.post("/organise/campaigns/new", **CAMPAIGN)
-    assert made.location == "/organise/tide-track", made.text
+    assert made.location == "/organise/tide-track/evaluations/new", made.text
     with world.database.read() as session:
         campaign = session.scalars(sa.select(Campaign).where(Campaign.slug == "tide-track")).one()
         assert campaign.measures == ["AQWV", "nDCG@10", "AP"]

@@ -191,8 +191,7 @@ def _knowledge(session: Session, evaluation: Evaluation) -> Points:
     visibility, own = evaluation.campaign.visibility, CampaignTeam.campaign_id == evaluation.campaign_id
     drafts = ["evaluation"] * evaluation.draft + ["campaign"] * (visibility is Visibility.DRAFT)
     if drafts:
-        are = "are drafts" if drafts[1:] else "is a draft"
-        yield TO_DO, f"The {' and the '.join(drafts)} {are}: visible to organisers only."
+        yield TO_DO, f"Draft {' and '.join(drafts)}: visible to organisers only."
     if visibility is Visibility.PRIVATE:
         teams = session.scalar(sa.select(sa.func.count()).where(own)) or 0
         words = f"The campaign is private: {counted(teams, 'team')} let in."
