@@ -99,12 +99,7 @@ def changed(alone: RankSets, beside: RankSets) -> Changed:
     """What differs between two boards of the same systems; the second may have more of them, behind the first."""
     count = len(alone.better)
     pairs = int(np.count_nonzero(alone.better != beside.better[:count, :count]))
-    return Changed(pairs, _best(alone, count) != _best(beside, count))
-
-
-def _best(found: RankSets, count: int) -> list[int]:
-    """Which of the first systems may have rank 1."""
-    return [place for place, own in enumerate(found.sets[:count]) if own.low == 1]
+    return Changed(pairs, bool((alone.best != beside.best[:count]).any()))
 
 
 def main(arguments: list[str]) -> int:

@@ -58,18 +58,15 @@ def _better(values: Floats, apart: Bools) -> Bools:
     return found
 
 
-def by_rank_sets(values: Floats, seed: int) -> Bools:
-    return rank_sets(values, "higher", resamples=RESAMPLES, seed=seed).better
-
-
+RANK_SETS = "rank sets"
 PROCEDURES: dict[str, Procedure] = {
-    "rank sets": by_rank_sets,
     "Tukey": by_tukey,
     "Holm, t": by_holm_and_t,
     "Holm, sign flips": by_holm_and_sign_flips,
 }
 MOST_FOR_SIGN_FLIPS = 10  # systems: with more it takes very many draws to reach Holm's smallest level
 NOISE = 0.01  # standard deviation of what a copy of a run adds to each query's value
+ALONE = "as they are"  # real means: tried for who may be the best, with rank sets only
 STEP = 0.05  # between the systems that do differ, in a partial null
 
 
@@ -78,7 +75,7 @@ def campaign(cell: Cell, population: Population, generator: np.random.Generator)
     systems, kind = cell.systems, cell.kind
     if kind.startswith("clones"):
         of_board = clones(population, systems, int(kind.split()[1]), generator)
-    elif kind == "exchangeable":
+    elif kind in ("exchangeable", ALONE):
         of_board = crossed(population, systems, generator)
     else:
         below = np.zeros(systems)
@@ -104,7 +101,9 @@ def campaign(cell: Cell, population: Population, generator: np.random.Generator)
 
 
 def board(chunk: Chunk) -> Counts:
-    """For each procedure: campaigns that it judged, those with a false finding, and the true differences found."""
+    """For each procedure: campaigns that it judged, those with a false finding, and the true differences found. Of rank
+    sets too: how many systems are the best ("top"), how many of these may be by the board ("held"), how many may be at
+    all, and how many have rank 1 in their set."""
     cell, generator = chunk.cell, chunk.generator
     found: Counts = defaultdict(int)
     every, needed = populations(cell.measure), least(cell.measure).for_ranks
@@ -115,12 +114,19 @@ def board(chunk: Chunk) -> Counts:
         found["campaigns"] += 1
         found["pairs"] += int(np.count_nonzero(is_better))
         seed = int(generator.integers(2**31))
-        for name, procedure in PROCEDURES.items():
-            if procedure is by_rank_sets and cell.queries < needed:  # a board says nothing of ranks there
-                continue
-            if procedure is by_holm_and_sign_flips and cell.systems > MOST_FOR_SIGN_FLIPS:
-                continue
-            better = procedure(values, seed)
+        judged: dict[str, Bools] = {}
+        if cell.queries >= needed:  # else a board says nothing of ranks
+            ranks = rank_sets(values, "higher", resamples=RESAMPLES, seed=seed)
+            judged[RANK_SETS] = ranks.better
+            top = ~is_better.any(axis=0)
+            found["top"] += int(top.sum())
+            found["held"] += int((top & ranks.best).sum())
+            found["may be the best"] += int(ranks.best.sum())
+            found["rank 1"] += sum(own.low == 1 for own in ranks.sets)
+        for name, procedure in PROCEDURES.items() if cell.kind != ALONE else ():
+            if procedure is not by_holm_and_sign_flips or cell.systems <= MOST_FOR_SIGN_FLIPS:
+                judged[name] = procedure(values, seed)
+        for name, better in judged.items():
             found[f"run {name}"] += 1
             found[f"false {name}"] += bool((better & ~is_better).any())
             found[f"pairs {name}"] += int(np.count_nonzero(better & is_better))
@@ -133,7 +139,7 @@ def board_table(total: dict[Cell, Counts]) -> str:
         if cell.kind == "coverage" or not counts["campaigns"]:
             continue
         shares = []
-        for name in PROCEDURES:
+        for name in (RANK_SETS, *PROCEDURES):
             if not (drawn := counts[f"run {name}"]):
                 shares.append("–")
                 continue
@@ -143,4 +149,16 @@ def board_table(total: dict[Cell, Counts]) -> str:
                 text += f"; {counts[f'pairs {name}'] / there:.2f}".replace("; 0", "; ")
             shares.append(text)
         rows.append([cell.kind, cell.measure, str(cell.systems), str(cell.queries), str(counts["campaigns"]), *shares])
-    return markdown(["systems", "measure", "S", "queries", "campaigns", *PROCEDURES], rows)
+    return markdown(["systems", "measure", "S", "queries", "campaigns", RANK_SETS, *PROCEDURES], rows)
+
+
+def best_table(total: dict[Cell, Counts]) -> str:
+    """How often a best system may be the best by the board, and how many may be, beside those with rank 1 in a set."""
+    rows = []
+    for cell, counts in total.items():
+        if campaigns := counts[f"run {RANK_SETS}"]:
+            held = f"{counts['held'] / counts['top']:.3f}".lstrip("0")
+            sizes = (f"{counts[name] / campaigns:.1f}" for name in ("may be the best", "rank 1"))
+            rows.append([cell.kind, cell.measure, str(cell.systems), str(cell.queries), str(campaigns), held, *sizes])
+    head = ["systems", "measure", "S", "queries", "campaigns", "best held", "may be the best", "rank 1 in their set"]
+    return markdown(head, rows)

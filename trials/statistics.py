@@ -22,12 +22,13 @@ import numpy as np
 
 from trials.campaigns import Cell, Chunk, Counts
 from trials.coverage import QUERIES, Shares, coverage, coverage_of_thresholds, coverage_table
-from trials.false_findings import board, board_table
+from trials.false_findings import ALONE, RANK_SETS, best_table, board, board_table
 from trials.populations import BETAS, POLICIES, parser, real_runs
 
 RANKED = ("AP", "nDCG@10", "RR", "P@10")
 CHUNK = 50  # campaigns
 LOWEST, HIGHEST = 0.92, 0.98  # coverage promised from 10 queries on
+LEAST_HELD = 0.94  # of the best systems among those that may be
 MOST_FALSE = {"equal": 0.07, "exchangeable": 0.06, "clones 1": 0.06, "clones 2": 0.06, "partial null": 0.07}
 THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 
@@ -52,6 +53,8 @@ def cells(wanted: Sequence[str]) -> list[Cell]:
     for kind in ("one disastrous run", "partial null"):
         found += [Cell(kind, measure, queries, 10) for measure in ("AP", "RR") for queries in (10, 25, 50, 200)]
     found += [Cell("one disastrous run", "AQWV 20 exclude", queries, 10) for queries in (25, 50)]
+    found += [Cell(ALONE, measure, queries, 10) for measure in RANKED for queries in (25, 50)]
+    found += [Cell(ALONE, measure, 50, systems) for measure in RANKED for systems in (75, 140)]
     for kind in ("apart by .03", "apart by .05"):
         found += [Cell(kind, "AP", queries, 10, queries in (25, 50)) for queries in QUERIES]
     return [cell for cell in found if not wanted or any(each in f"{cell.kind} {cell.measure}" for each in wanted)]
@@ -139,11 +142,13 @@ def main(arguments: list[str] | None = None) -> int:
         return 0
     every = list(chunks(cells(given.only), given.campaigns, given.headline, given.seed))
     total = summed(every, run(every, given.results, given.processes))
-    tables = {"coverage": coverage_table(total), "boards": board_table(total)}
+    tables = {"coverage": coverage_table(total), "boards": board_table(total), "best": best_table(total)}
     print("\nCoverage in % (the lowest of one system) –share without an interval, in %\n")
     print(tables["coverage"])
     print("\nShare of campaigns with a false finding; share of the true differences found\n")
     print(tables["boards"])
+    print("\nHow often a best system is among those that may be the best, how many these are, how many have rank 1\n")
+    print(tables["best"])
     if given.into:
         given.into.write_text(with_tables(given.into.read_text(encoding="utf-8"), tables), encoding="utf-8")
     broken = list(broken_promises(total))
@@ -160,7 +165,11 @@ def broken_promises(total: dict[Cell, Counts]) -> Iterator[str]:
             room = 3 * np.sqrt(0.05 * 0.95 / max(1.0, campaigns))
             if own.given and not LOWEST - room <= own.covered <= HIGHEST + room:
                 yield f"coverage of {cell.measure} at {cell.queries} queries is {own.covered:.3f}"
-        elif cell.kind in MOST_FALSE:
+        elif counts[f"run {RANK_SETS}"]:
+            held, campaigns = counts["held"] / counts["top"], counts[f"run {RANK_SETS}"]
+            if held < LEAST_HELD - 3 * np.sqrt(LEAST_HELD * (1 - LEAST_HELD) / campaigns):
+                yield f"the best is held in {held:.3f}: {cell.kind}, {cell.measure}, {cell.queries} queries"
+        if cell.kind in MOST_FALSE:
             most, campaigns = MOST_FALSE[cell.kind], max(1, counts["campaigns"])
             false = counts["false rank sets"] / campaigns
             if false > most + 3 * np.sqrt(most * (1 - most) / campaigns):

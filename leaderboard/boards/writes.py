@@ -39,7 +39,7 @@ from leaderboard.submissions import rules
 from leaderboard.submissions.reads.selection import scored_runs
 from leaderboard.worker.models import OF_THE_PAST, Score, Scoring, ScoringSet
 
-FIGURES_VERSION = 5  # of how a board's figures are computed and kept; those of another version are computed anew
+FIGURES_VERSION = 6  # of how a board's figures are computed and kept; those of another version are computed anew
 
 DRAWN = 20_000_000  # queries drawn for one measure at most, about a second: many queries get fewer resamples
 PAIRS_UP_TO = 1_000_000  # pairs × queries: a larger board has its pairs compared under the primary measure only
@@ -394,6 +394,7 @@ def _derive(work: _Work) -> tuple[Ends, dict[str, Any]]:
         "rank_queries": ranks.queries if ranks else 0,
         "needed_queries": None if ranks is None or ranks.reason is None else least.for_ranks,
         "above_baselines": [int(run) for run in computed.above],
+        "may_be_best": [int(run) for run in computed.best],
         "queries": _power_and_fragility(work),
     }
 

@@ -285,13 +285,9 @@ def heaviest(pairs: int) -> float:
     return HEAVIEST + HEAVIER * max(0.0, math.log10(max(1, pairs) / FEW))
 
 
-def step_down(pairs: Pairs, resamples: int, seed: int, alpha: float) -> tuple[Bools, float]:
+def step_down(pairs: Pairs, stretch: Floats, weights: Counts, alpha: float) -> tuple[Bools, float]:
     """(bool[P], which pairs are told apart; the last critical value)."""
     apart = np.zeros(len(pairs.first), dtype=bool)
-    if not len(apart):
-        return apart, 0.0
-    weights = np.concatenate([block.astype(np.uint16) for block in samples.draws(len(pairs.values), resamples, seed)])
-    stretch = _stretch(pairs, weights)
     t, largest = pairs.t / stretch, _LargestT(pairs, stretch, weights, alpha)
     new = ~apart
     while new.any() and not apart.all():
@@ -299,6 +295,26 @@ def step_down(pairs: Pairs, resamples: int, seed: int, alpha: float) -> tuple[Bo
         new = ~apart & (t > critical * (1.0 + ROUNDING))  # t may be the very bound of a pair that has no part
         apart |= new
     return apart, critical
+
+
+def may_be_best(pairs: Pairs, stretch: Floats, weights: Counts, alpha: float, towards: Floats) -> bool:
+    """Whether none of its rivals is ahead of a system by more than chance puts the farthest of them.
+
+    pairs: of the system with its rivals; towards: float64[P], 1 where a positive difference is the rival's lead, else
+    -1. The critical value is the larger of two quantiles over the resamples: of the largest lead of a rival, and of the
+    system's largest lead. In a small sample of skewed or few different values one of them alone comes out too low. It
+    is never below Student's for one rival.
+    """
+    towards = towards / stretch
+    lead = float((towards * pairs.difference / pairs.error).max(initial=0.0))
+    if lead <= float(students_t(np.float64(len(pairs.values) - 1), 2 * alpha)):
+        return True
+    with_gaps = bool((pairs.common < len(pairs.values)).any())
+    moved = _Moved(pairs, np.arange(len(towards)), with_gaps=with_gaps)
+    leads = [moved.leads(some.astype(np.float64)) * towards for some in chunks(weights, DRAWS_AT_ONCE)]
+    largest = np.concatenate([[each.max(axis=1), -each.min(axis=1)] for each in leads], axis=1)
+    at = math.ceil((1.0 - alpha) * (len(weights) + 1) - ROUNDING) - 1
+    return at >= len(weights) or lead <= np.partition(largest, at, axis=1)[:, at].max() * (1.0 + ROUNDING)
 
 
 def _stretch(pairs: Pairs, weights: Counts) -> Floats:
@@ -419,6 +435,11 @@ class _Moved:
         """float64[b, p]: t of each pair in each resample."""
         return _t(*self.ratio(weights))
 
+    def leads(self, weights: Floats) -> Floats:
+        """float64[b, p]: t with its sign, positive where the first is farther ahead of the second than in the sample."""
+        ratio, counts = self.ratio(weights, signed=True)
+        return np.copysign(_t(np.abs(ratio), counts), ratio)
+
     def how_often_above(self, weights: Floats, t: Floats) -> Ints:
         """int64[p]: in how many resamples the t of each pair may be above this one, float64[p]."""
         above = np.zeros(len(t), dtype=np.int64)
@@ -429,15 +450,15 @@ class _Moved:
             above += np.count_nonzero(ratio >= (least**2).astype(ratio.dtype), axis=0)
         return above
 
-    def ratio(self, weights: Floats) -> tuple[Floats, Floats | float]:
-        """(float64[b, p], what t rises with; how many queries of a resample count).
+    def ratio(self, weights: Floats, *, signed: bool = False) -> tuple[Floats, Floats | float]:
+        """(float64[b, p], what t rises with; how many queries of a resample count). signed: with the sign of the mean.
 
         With m the mean of the centred differences and s that of their squares, t² = (n − 1) m² / (s − m²), which rises
         with m² / s. Where a resample has no spread, m² / s is 1 and t is as good as infinite.
         """
         weights = weights.astype(self.centred.dtype, copy=False)
         ratio = weights @ self.centred
-        ratio *= ratio
+        ratio *= np.abs(ratio) if signed else ratio
         squares = weights @ self.squares
         np.maximum(squares, np.finfo(squares.dtype).tiny, out=squares)  # where all are 0, so is the mean
         counts = float(weights.shape[1]) if self.both is None else np.maximum(weights @ self.both, 1.0)
@@ -475,6 +496,7 @@ class RankSets(NamedTuple):
 
     sets        of each system, in their order; empty where nothing can be said, and `reason` says why
     better      bool[S, S]: better[i, j] where i is significantly better than j
+    best        bool[S]: which may be the best of the ranked ones; of each that is, right with probability CONFIDENCE
     critical    what t had to exceed in the last step (t of a pair with a heavy tail over how heavy it is); 0 where no
                 pair was left to compare
     queries     on which at least two systems have a value
@@ -483,6 +505,7 @@ class RankSets(NamedTuple):
 
     sets: tuple[RankSet, ...]
     better: Bools
+    best: Bools
     critical: float = 0.0
     queries: int = 0
     resamples: int = 0
@@ -529,21 +552,33 @@ def rank_sets(
     better = np.zeros((len(means), len(means)), dtype=bool)
     if queries < least and np.count_nonzero(has_mean) > 1:
         reason = f"{queries} queries are too few: ranks of other queries like these are said from {least} on"
-        return RankSets((), better, queries=queries, reason=reason)
+        return RankSets((), better, better.any(axis=0), queries=queries, reason=reason)
     pairs = pairs_of(values, width)
     spent = FOR_EXACT_TEST * samples.ALPHA if math.isfinite(width) else 0.0
     apart = pairs.exact * spent >= max(1, len(pairs.first))
     without_spread = (1.0 - pairs.varied / pairs.common) ** pairs.common
     has_part = (pairs.differing >= FEWEST_DIFFERENCES) & (without_spread <= WITHOUT_SPREAD) & (pairs.error > 0)
-    resampled = pairs.kept(has_part & ~apart)
+    resampled, alpha = pairs.kept(has_part & ~apart), samples.ALPHA - spent
     drawn = draws_that_fit(len(resampled.first), queries, resamples)
-    sure, critical = step_down(resampled, drawn, seed, samples.ALPHA - spent)
+    sure, critical = np.zeros(0, dtype=bool), 0.0
+    if len(resampled.first):
+        weights = np.concatenate([block.astype(np.uint16) for block in samples.draws(queries, drawn, seed)])
+        stretch = _stretch(resampled, weights)
+        sure, critical = step_down(resampled, stretch, weights, alpha)
     for told_apart in (pairs.kept(apart), resampled.kept(sure)):
         wins = told_apart.difference > 0 if direction == "higher" else told_apart.difference < 0
         first, second = told_apart.first, told_apart.second
         better[np.where(wins, first, second), np.where(wins, second, first)] = True
     counts = has_mean if ranked is None else has_mean & ranked
-    return RankSets(_sets(better, means, counts, direction), better, critical, queries, drawn)
+    sets = _sets(better, means, counts, direction)
+    best = counts & np.array([own.low == 1 for own in sets])
+    among = counts[resampled.first] & counts[resampled.second]
+    for system in np.flatnonzero(best & np.array([own.rank != 1 for own in sets])) if len(sure) else ():
+        is_second = resampled.second == system
+        own = among & (is_second | (resampled.first == system))
+        towards = np.where(is_second[own] == (direction == "higher"), 1.0, -1.0)
+        best[system] = may_be_best(resampled.kept(own), stretch[own], weights, alpha, towards)
+    return RankSets(sets, better, best, critical, queries, drawn)
 
 
 def _sets(better: Bools, means: Floats, counts: Bools, direction: Direction) -> tuple[RankSet, ...]:
@@ -566,12 +601,14 @@ class BoardStatistics(NamedTuple):
     intervals     name -> of its mean
     rank_sets     name -> its ranks; empty where nothing is said of ranks
     above         those that are significantly better than every baseline; empty without baselines
+    best          those that may be the best of the ranked ones; empty where nothing is said of ranks
     ranks         how the sets were found, None where ranks were not asked for or the measure has none
     """
 
     intervals: Mapping[str, Interval]
     rank_sets: Mapping[str, RankSet]
     above: tuple[str, ...]
+    best: tuple[str, ...]
     ranks: RankSets | None
 
 
@@ -604,7 +641,7 @@ def board_statistics(
     own = intervals(columns, aggregation, limits=limits, least=least.for_interval, resamples=resamples)
     of_system = dict(zip(systems, own, strict=True))
     if direction == "none" or not compare_pairs or not systems or not aggregation.has_interval:
-        return BoardStatistics(of_system, {}, (), None)
+        return BoardStatistics(of_system, {}, (), (), None)
     ranked = np.array([name not in baselines for name in systems])
     ranks = rank_sets(
         np.stack([samples.contributions(each, aggregation) for each in columns], axis=1),
@@ -616,9 +653,8 @@ def board_statistics(
         resamples=resamples,
     )
     above = ranked & ~ranked.all() & ranks.better[:, ~ranked].all(axis=1)
-    return BoardStatistics(
-        of_system, dict(zip(systems, ranks.sets, strict=False)), tuple(compress(systems, above)), ranks
-    )
+    sets, best = dict(zip(systems, ranks.sets, strict=False)), compress(systems, ranks.best)
+    return BoardStatistics(of_system, sets, tuple(compress(systems, above)), tuple(best), ranks)
 
 
 def _width(systems: Sequence[Columns], aggregation: Aggregation, limits: tuple[float, float]) -> float:

@@ -57,7 +57,7 @@ LEFT_OUT: Mapping[str, Collection[str]] = {
     "EvaluationHeading": {"id"},
     "Period": {"evaluation_id"},
     "Line": {"number"},
-    "BoardStatistics": {"ranks", "above_baselines"},
+    "BoardStatistics": {"ranks", "above_baselines", "may_be_best"},
     "Lead": {"leader", "then"},
     "BoardPage": {"sort", "text", "listed", "shown", "paging", "own_elsewhere", "whole"},
     "QueryListPage": {"sort", "paging"},
@@ -74,7 +74,6 @@ LEFT_OUT: Mapping[str, Collection[str]] = {
 # Properties that are told beside the fields.
 ADDED: Mapping[str, Sequence[str]] = {
     "Rounding": ["decimals"],
-    "BoardRow": ["may_be_best"],
     "Entry": ["name"],
     "SystemLabel": ["is_anonymous"],
     "QueryChanges": ["is_nothing", "described"],

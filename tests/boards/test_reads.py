@@ -195,6 +195,8 @@ def test_rank_sets_and_who_may_be_the_best_come_from_what_the_worker_computed(fi
     for page in (read(field), read(field, tag="")):
         assert [row.rank_set for row in page.rows] == [(1, 2), (1, 2), (3, 3)]
         assert [row.may_be_best for row in page.rows] == [True, True, False]
+    keep_statistics(field, {first: [1, 2], second: [1, 2], third: [3, 3]}, may_be_best=[first])
+    assert [(row.rank_set, row.may_be_best) for row in read(field).rows[:2]] == [((1, 2), True), ((1, 2), False)]
     # With another run on the board they speak of other ranks than are shown.
     field.run("Dogwood", {"AP": [0.2] * 4})
     page = read(field)
@@ -291,19 +293,23 @@ def test_a_measure_that_prints_judgments_has_no_figure_while_details_are_closed(
     assert [figure.mean for figure in read(field, CONSOLE).rows[0].figures] == [0.5, 2.5, 1.0]
 
 
-def keep_statistics(field: Field, ranks: dict[int, list[int]], above_baselines: Sequence[int] = ()) -> None:
-    """As the worker would have kept them: run -> the ends of its rank set."""
+def keep_statistics(
+    field: Field, ranks: dict[int, list[int]], above_baselines: Sequence[int] = (), may_be_best: Sequence[int] = ()
+) -> None:
+    """As the worker would have kept them: run -> the ends of its rank set. may_be_best: unless given, all whose set
+    holds 1."""
     figures = {
         "ranked": [field.scoring(run) for run in ranks],
         "ranks": {str(field.scoring(run)): ends for run, ends in ranks.items()},
         "above_baselines": [field.scoring(run) for run in above_baselines],
+        "may_be_best": [field.scoring(run) for run in (may_be_best or [run for run in ranks if ranks[run][0] == 1])],
         "confidence": 0.95, "resamples": 10_000, "rank_resamples": 10_000, "rank_queries": 50, "needed_queries": None,
         "queries": None, "seed": 1,
     }  # fmt: skip
     with field.database.write() as session:
         set_id = field.current_set().id
         kept = {"figures": figures, "refreshed_at": NOW, **packed_figures({})}
-        session.add(Board(scoring_set_id=set_id, measure="AP", subset=Subset.ALL, **kept))
+        session.merge(Board(scoring_set_id=set_id, measure="AP", subset=Subset.ALL, **kept))
 
 
 def test_rank_sets_tell_none_from_another_that_reads_alike(database: Database) -> None:
@@ -317,6 +323,17 @@ def test_rank_sets_tell_none_from_another_that_reads_alike(database: Database) -
     assert seen == [("Alder", 1, (1, 2), True), ("Birch", 1, (1, 3), True), ("Cedar", 3, (2, 3), False)]
     full = [(row.entry.system.name, row.rank, row.rank_set, row.may_be_best) for row in read(field, CONSOLE).rows]
     assert full == [("Alder", 1, (1, 1), True), ("Birch", 2, (2, 3), False), ("Cedar", 3, (2, 3), False)]
+
+
+def test_who_may_be_the_best_tells_none_from_another_that_reads_alike(database: Database) -> None:
+    field = Field(database).campaign().evaluation(tags=[()] * 50, details=Opening.NEVER)
+    means = (("Alder", 0.45), ("Birch", 0.4149), ("Cedar", 0.4123), ("Dogwood", 0.4121), ("Elm", 0.3))
+    runs = [field.run(name, {"AP": [mean] * 50}, intervals={"AP": (0.2, 0.5)}) for name, mean in means]
+    ends = [[1, 4], [1, 4], [1, 4], [2, 5], [1, 5]]
+    keep_statistics(field, dict(zip(runs, ends, strict=True)), may_be_best=runs[:2])
+    assert [row.may_be_best for row in read(field, CONSOLE).rows] == [True, True, False, False, False]
+    # Dogwood's rank set lacks 1: the two never contradict each other
+    assert [row.may_be_best for row in read(field).rows] == [True, True, True, False, False]
 
 
 @pytest.mark.parametrize(("rule", "show"), [(RunChoice.BEST, ""), (RunChoice.LATEST, "best")])

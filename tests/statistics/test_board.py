@@ -31,12 +31,13 @@ def test_a_board_has_an_interval_and_a_rank_set_of_every_system():
         assert interval.low < interval.estimate < interval.high
         assert 1 <= ranks.low <= ranks.rank <= ranks.high <= 6
     assert (board.ranks.queries, board.ranks.resamples) == (40, 499)
+    assert board.best == ("s0",)
 
 
 def test_without_comparing_pairs_intervals_are_the_same_and_nothing_is_said_of_ranks():
     whole, part = board_statistics(field(), **SOME), board_statistics(field(), **SOME, compare_pairs=False)
     assert part.intervals == whole.intervals
-    assert (part.rank_sets, part.ranks) == ({}, None)
+    assert (part.rank_sets, part.best, part.ranks) == ({}, (), None)
 
 
 def test_aqwv_under_pfa_only_is_compared_by_its_own_mean():

@@ -86,20 +86,17 @@ class BoardRow:
 
     rank        None for baselines, late runs and undefined means
     rank_set    the best and the worst rank that it may have at the board's confidence; None without statistics
+    may_be_best  whether it is among those of which one is the best at that confidence; None without statistics
     figures     one for each of the page's columns, in their order; none of a row that is not shown
     ranked_by   the figure of the measure that ranks
     """
 
     rank: int | None
     rank_set: tuple[int, int] | None
+    may_be_best: bool | None
     entry: table.Entry
     figures: tuple[table.Figure, ...]
     ranked_by: table.Figure
-
-    @property
-    def may_be_best(self) -> bool | None:
-        """Whether rank 1 is in its set; None without statistics."""
-        return None if self.rank_set is None else self.rank_set[0] == 1
 
 
 @frozen
@@ -428,10 +425,12 @@ def _with_rows(asked: AskedBoard) -> BoardPage:
     entries = [entry for entry in listing.entries if entry.submission_id in wanted]
     in_full = {entry.scoring_id: entry for entry in asked.with_figures(entries, names)}
     figures = {number: tuple(entry.figure(name) for name in names) for number, entry in in_full.items()}
+    ranks, best = (statistics.ranks, statistics.may_be_best) if statistics else ({}, ())
     rows = {
         entry.submission_id: BoardRow(
             rank=listing.places.get(entry.scoring_id),
-            rank_set=statistics.ranks.get(entry.scoring_id) if statistics else None,
+            rank_set=ranks.get(entry.scoring_id),
+            may_be_best=entry.scoring_id in best if entry.scoring_id in ranks else None,
             entry=in_full.get(entry.scoring_id, entry),
             figures=figures.get(entry.scoring_id, ()),
             ranked_by=entry.figure(ranked_by.name),
@@ -460,7 +459,8 @@ def _with_rows(asked: AskedBoard) -> BoardPage:
 def _rounded(asked: AskedBoard, statistics: ranking.BoardStatistics, listing: Listing) -> ranking.BoardStatistics:
     """The statistics for a reader who sees rounded means: of systems that share a rank they tell none from another.
 
-    A rank set takes in every place that the shared rank stands for, so whoever shares the first rank may be the best.
+    A rank set takes in every place that the shared rank stands for, so whoever shares the first rank may be the best;
+    and so may whoever shares the rank of a system that may be.
     What the queries can tell is left out: all of it is worked out from single queries' values. So is how many queries
     have a value, and how many resamples were drawn, which on a very large board follows from that.
 
@@ -477,7 +477,11 @@ def _rounded(asked: AskedBoard, statistics: ranking.BoardStatistics, listing: Li
             (low, high), rank = statistics.ranks[entry.scoring_id], places[entry.scoring_id]
             ranks[entry.scoring_id] = min(low, rank), max(high, rank + shared[rank] - 1)
     queries, needed = max(whole.counts, default=0), statistics.needed_queries
-    return replace(nothing, ranks=ranks, rank_resamples=None, rank_queries=queries, needed_queries=needed)
+    of_best = {1, *(places[run] for run in statistics.may_be_best)}
+    best = frozenset(run for run, (low, _) in ranks.items() if low == 1 and places[run] in of_best)
+    return replace(
+        nothing, ranks=ranks, may_be_best=best, rank_resamples=None, rank_queries=queries, needed_queries=needed
+    )
 
 
 def _positions_by_tag(session: Session, disclosure: table.Disclosure) -> dict[str, list[int]]:

@@ -318,6 +318,7 @@ class BoardStatistics:
     ranks           scoring -> the ends of its rank set at `confidence`, all sets right at once; empty where nothing is
                     said of ranks
     above_baselines  scorings that are significantly better than every baseline
+    may_be_best     scorings among which the best is at `confidence`: never one whose rank set lacks 1
     resamples       that the intervals come from
     rank_resamples, rank_queries  that the rank sets come from; 0 where they were not looked for. While details are
                     closed the queries are those that the figures are said to be over, and the resamples None
@@ -327,6 +328,7 @@ class BoardStatistics:
 
     ranks: Mapping[int, tuple[int, int]]
     above_baselines: frozenset[int]
+    may_be_best: frozenset[int]
     confidence: float
     resamples: int
     rank_resamples: int | None
@@ -342,7 +344,7 @@ STATISTICS = TypeAdapter(BoardStatistics)
 def silent(statistics: BoardStatistics) -> BoardStatistics:
     """The same without a word on ranks, and on what the queries can tell."""
     of_pairs: dict[str, Any] = {"rank_resamples": 0, "rank_queries": 0, "needed_queries": None}
-    return replace(statistics, ranks={}, above_baselines=frozenset(), told=None, **of_pairs)
+    return replace(statistics, ranks={}, above_baselines=frozenset(), may_be_best=frozenset(), told=None, **of_pairs)
 
 
 def statistics_of(figures: Mapping[str, Any], ranked: Collection[int]) -> BoardStatistics:
@@ -352,7 +354,7 @@ def statistics_of(figures: Mapping[str, Any], ranked: Collection[int]) -> BoardS
     another set of runs, such as a reader's own choice, or one with a run that has just been scored.
     """
     fits = set(figures["ranked"]) == set(ranked)
-    of_ranks = {"told": figures["queries"]} if fits else {"told": None, "ranks": {}, "above_baselines": ()}
+    of_ranks = {"told": figures["queries"]} if fits else {"told": None, "ranks": {}, "above_baselines": (), "may_be_best": ()}
     return STATISTICS.validate_python({**figures, **of_ranks})
 
 
