@@ -6,7 +6,8 @@ Compared is which of the others is significantly better than which, and who of t
 how much the same board changes when nothing but the seed does.
 
 Near copies of the best and of the worst run, a little worse everywhere, that lost the query on which they were best,
-are put there too. They change more, which is shown and not held against anything: docs/statistics.md has how much.
+are put there too, and twenty copies of the middle one that are a little worse on most queries. They change more, which
+is shown and not held against anything: docs/statistics.md has how much.
 
     python -m trials disastrous_run
 
@@ -35,12 +36,13 @@ DISASTROUS = ("everything", "nothing")
 MOST_CHANGED = 0.05  # of a board's pairs, by a disastrous run: borderline ones, as another seed changes some
 OTHER_SEED = 2
 A_LITTLE = 0.001
+COPIES, SHIFTED = 20, 0.85  # of the middle run; the share of the queries on which they are worse
 
 
 @dataclass(frozen=True, eq=False)
 class Board:
     """values: float64[Q, S] of the systems; width: of the measure's limits; odd: name of an odd run -> its
-    values, float64[Q]."""
+    values, float64[Q], or of several, float64[Q, n]."""
 
     name: str
     values: Floats
@@ -82,7 +84,9 @@ def _near_copies(values: Floats, worst: float) -> dict[str, Floats]:
         own = values[:, place] - np.random.default_rng(1).random(len(values)) * A_LITTLE
         own[np.argmax(values[:, place])] = worst
         found[name] = own
-    return found
+    draw, middle = np.random.default_rng(1), values[:, [order[len(order) // 2]]]
+    shift = np.linspace(A_LITTLE, 10 * A_LITTLE, COPIES) * (draw.random((len(values), COPIES)) < SHIFTED)
+    return found | {"twenty copies": middle - shift}
 
 
 def _everything(folder: Path) -> Ranking:

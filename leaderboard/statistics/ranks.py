@@ -20,8 +20,11 @@ takes nothing from the others). Pairs above the 95 % quantile of the largest are
 again over the pairs that are left, until no further pair is told apart (stepping down). The chance of even one false
 finding on the board is then about .05, however many pairs it has: what the simulations gave is in docs/statistics.md.
 
-A system's rank set is [1 + how many are significantly better, S − how many are significantly worse]; the best system is
-among those whose set holds 1.
+A system's rank set is [1 + how many are significantly better, S − how many are significantly worse].
+
+Which system may be the best is asked of each alone: by how much the others may be ahead of it by chance when it is the
+best. That takes one side of S − 1 comparisons, so its critical value is below that of all pairs, and it names fewer
+systems than have 1 in their rank set. Whose set lacks 1 is never named, and whoever has the highest mean always is.
 
 A resample that lacks the few queries on which the differences of a pair mostly vary has hardly a standard error for
 that pair, and its t there is very large. Four rules keep such pairs from taking away what can be said of others, as one
@@ -35,8 +38,9 @@ odd submission would otherwise do:
   promised: docs/statistics.md.)
 
 * Systems that differ on fewer than 6 queries have no part in the resampling: even if all of 5 differences are in one
-  direction, chance does that once in 16 times. Nor has a pair whose difference is one and the same on nearly all
-  queries, so that more than one resample in 200 holds none of the others.
+  direction, chance does that once in 16 times. Nor has a pair whose difference is one and the same on so many queries
+  that a resample may hold next to none of the others. Of twenty near copies there are hundreds of such pairs, so they
+  are counted together: all that have part may have such a resample once in 500.
 * What such a pair still tells, where the measure has limits, an exact test says before: no difference lies beyond the
   width of the limits, so a mean of 0 makes a product of factors 1 + λ · difference / width large with a known
   probability only. A tenth of the significance level is spent on it, Bonferroni-corrected over all pairs. It finds that
@@ -48,7 +52,8 @@ Sources: J. P. Romano and M. Wolf, Stepwise Multiple Testing as Formalized Data 
 Mogstad, J. P. Romano, A. M. Shaikh and D. Wilhelm, Inference for Ranks, Review of Economic Studies 91, 2024; R. E.
 Tarone, A Modified Bonferroni Method for Discrete Data, Biometrics 46, 1990; P. Hall, The Bootstrap and Edgeworth
 Expansion, Springer 1992 (studentising); R. Beran, Balanced Simultaneous Confidence Sets, Journal of the American
-Statistical Association 83, 1988; I. Waudby-Smith and A. Ramdas, Estimating Means of Bounded Random Variables by
+Statistical Association 83, 1988; J. C. Hsu, Multiple Comparisons, Chapman and Hall 1996, chapter 4 (with the best); I.
+Waudby-Smith and A. Ramdas, Estimating Means of Bounded Random Variables by
 Betting, Journal of the Royal Statistical Society B 86, 2024 (the exact test).
 
 What a board says beyond means, for one measure: intervals, rank sets, and which systems are better than every baseline.
@@ -162,6 +167,11 @@ class Pairs(NamedTuple):
         places = places[np.argsort(self.differing[places], kind="stable")]
         columns: Any = (column[places] for column in self[1:])
         return Pairs(self.values, *columns)
+
+    def better_and_worse(self, direction: Direction) -> tuple[Ints, Ints]:
+        """int64[P] both, places of the systems."""
+        wins = (self.difference > 0) == (direction == "higher")
+        return np.where(wins, self.first, self.second), np.where(wins, self.second, self.first)
 
     @property
     def t(self) -> Floats:
@@ -288,6 +298,8 @@ def heaviest(pairs: int) -> float:
 def step_down(pairs: Pairs, stretch: Floats, weights: Counts, alpha: float) -> tuple[Bools, float]:
     """(bool[P], which pairs are told apart; the last critical value)."""
     apart = np.zeros(len(pairs.first), dtype=bool)
+    if not len(apart):
+        return apart, 0.0
     t, largest = pairs.t / stretch, _LargestT(pairs, stretch, weights, alpha)
     new = ~apart
     while new.any() and not apart.all():
@@ -297,17 +309,21 @@ def step_down(pairs: Pairs, stretch: Floats, weights: Counts, alpha: float) -> t
     return apart, critical
 
 
-def may_be_best(pairs: Pairs, stretch: Floats, weights: Counts, alpha: float, towards: Floats) -> bool:
+def may_be_best(
+    system: int, direction: Direction, pairs: Pairs, stretch: Floats, weights: Counts, alpha: float
+) -> bool:
     """Whether none of its rivals is ahead of a system by more than chance puts the farthest of them.
 
-    pairs: of the system with its rivals; towards: float64[P], 1 where a positive difference is the rival's lead, else
-    -1. The critical value is the larger of two quantiles over the resamples: of the largest lead of a rival, and of the
-    system's largest lead. In a small sample of skewed or few different values one of them alone comes out too low. It
-    is never below Student's for one rival.
+    pairs: of the ranked systems. The critical value is the larger of two quantiles over the resamples: of the largest
+    lead of a rival, and of the system's own largest lead. In a small sample of skewed or few different values one of
+    them alone comes out too low. It is never below Student's for one rival.
     """
-    towards = towards / stretch
+    is_second = pairs.second == system
+    own = is_second | (pairs.first == system)
+    towards = np.where(is_second[own] == (direction == "higher"), 1.0, -1.0) / stretch[own]
+    pairs = pairs.kept(own)
     lead = float((towards * pairs.difference / pairs.error).max(initial=0.0))
-    if lead <= float(students_t(np.float64(len(pairs.values) - 1), 2 * alpha)):
+    if lead <= students_t(np.array(len(pairs.values) - 1.0), 2 * alpha):
         return True
     with_gaps = bool((pairs.common < len(pairs.values)).any())
     moved = _Moved(pairs, np.arange(len(towards)), with_gaps=with_gaps)
@@ -315,6 +331,13 @@ def may_be_best(pairs: Pairs, stretch: Floats, weights: Counts, alpha: float, to
     largest = np.concatenate([[each.max(axis=1), -each.min(axis=1)] for each in leads], axis=1)
     at = math.ceil((1.0 - alpha) * (len(weights) + 1) - ROUNDING) - 1
     return at >= len(weights) or lead <= np.partition(largest, at, axis=1)[:, at].max() * (1.0 + ROUNDING)
+
+
+def _drawn(pairs: Pairs, resamples: int, seed: int) -> Counts:
+    """uint16[B, Q], how often each resample has each query; B is 0 without pairs."""
+    blocks = samples.draws(len(pairs.values), resamples, seed) if len(pairs.first) else ()
+    none = np.zeros((0, len(pairs.values)), np.uint16)
+    return np.concatenate([none, *(block.astype(np.uint16) for block in blocks)])
 
 
 def _stretch(pairs: Pairs, weights: Counts) -> Floats:
@@ -326,7 +349,7 @@ def _stretch(pairs: Pairs, weights: Counts) -> Floats:
     at = min(len(drawn), math.ceil((1.0 - TAIL) * (len(drawn) + 1))) - 1
     stretch, with_gaps = np.ones(len(pairs.first)), bool((pairs.common < len(pairs.values)).any())
     may_be = heaviest(len(stretch)) * students_t(np.maximum(pairs.common - 1.0, 1.0), TAIL)
-    parts = []
+    parts = [np.zeros(0, dtype=np.int64)]
     for some in chunks(np.arange(len(stretch)), at_once(pairs.values)):
         roughly = _Moved(pairs, some, with_gaps=with_gaps, roughly=True)
         parts.append(some[roughly.how_often_above(drawn, may_be[some]) >= len(drawn) - at])
@@ -436,7 +459,7 @@ class _Moved:
         return _t(*self.ratio(weights))
 
     def leads(self, weights: Floats) -> Floats:
-        """float64[b, p]: t with its sign, positive where the first is farther ahead of the second than in the sample."""
+        """float64[b, p]: t with its sign, positive where the first is farther ahead than in the sample."""
         ratio, counts = self.ratio(weights, signed=True)
         return np.copysign(_t(np.abs(ratio), counts), ratio)
 
@@ -474,8 +497,20 @@ def _t(ratio: Floats, counts: Floats | float) -> Floats:
 
 
 FEWEST_DIFFERENCES = 6
-WITHOUT_SPREAD = 0.005  # of the resamples at most, for a pair that has part
+FEW_QUERIES = 8  # one in so many: on no more of them a resample's differences vary that says next to nothing of a pair
+WITHOUT_SPREAD = 0.002  # of the resamples at most say so little of any pair that has part
 FOR_EXACT_TEST = 0.1  # of the significance level
+
+
+def has_spread(pairs: Pairs) -> Bools:
+    """bool[P]: as many pairs as can be that share WITHOUT_SPREAD, each with its share of the resamples in which its
+    differences vary on few queries only: those that most often vary on more."""
+    from scipy.special import bdtr  # here, because most commands start without scipy
+
+    queries = pairs.common.astype(np.int64)
+    lacking = bdtr(queries // FEW_QUERIES, queries, pairs.varied / queries)
+    shares, place, alike = np.unique(lacking, return_inverse=True, return_counts=True)
+    return np.asarray((np.cumsum(shares * alike) <= WITHOUT_SPREAD)[place])
 
 
 class RankSet(NamedTuple):
@@ -552,32 +587,25 @@ def rank_sets(
     better = np.zeros((len(means), len(means)), dtype=bool)
     if queries < least and np.count_nonzero(has_mean) > 1:
         reason = f"{queries} queries are too few: ranks of other queries like these are said from {least} on"
-        return RankSets((), better, better.any(axis=0), queries=queries, reason=reason)
+        return RankSets((), better, np.zeros_like(has_mean), queries=queries, reason=reason)
     pairs = pairs_of(values, width)
     spent = FOR_EXACT_TEST * samples.ALPHA if math.isfinite(width) else 0.0
     apart = pairs.exact * spent >= max(1, len(pairs.first))
-    without_spread = (1.0 - pairs.varied / pairs.common) ** pairs.common
-    has_part = (pairs.differing >= FEWEST_DIFFERENCES) & (without_spread <= WITHOUT_SPREAD) & (pairs.error > 0)
-    resampled, alpha = pairs.kept(has_part & ~apart), samples.ALPHA - spent
+    resampled = pairs.kept((pairs.differing >= FEWEST_DIFFERENCES) & (pairs.error > 0) & ~apart)
+    resampled, alpha = resampled.kept(has_spread(resampled)), samples.ALPHA - spent
     drawn = draws_that_fit(len(resampled.first), queries, resamples)
-    sure, critical = np.zeros(0, dtype=bool), 0.0
-    if len(resampled.first):
-        weights = np.concatenate([block.astype(np.uint16) for block in samples.draws(queries, drawn, seed)])
-        stretch = _stretch(resampled, weights)
-        sure, critical = step_down(resampled, stretch, weights, alpha)
+    weights = _drawn(resampled, drawn, seed)
+    stretch = _stretch(resampled, weights)
+    sure, critical = step_down(resampled, stretch, weights, alpha)
     for told_apart in (pairs.kept(apart), resampled.kept(sure)):
-        wins = told_apart.difference > 0 if direction == "higher" else told_apart.difference < 0
-        first, second = told_apart.first, told_apart.second
-        better[np.where(wins, first, second), np.where(wins, second, first)] = True
+        better[told_apart.better_and_worse(direction)] = True
     counts = has_mean if ranked is None else has_mean & ranked
     sets = _sets(better, means, counts, direction)
     best = counts & np.array([own.low == 1 for own in sets])
     among = counts[resampled.first] & counts[resampled.second]
-    for system in np.flatnonzero(best & np.array([own.rank != 1 for own in sets])) if len(sure) else ():
-        is_second = resampled.second == system
-        own = among & (is_second | (resampled.first == system))
-        towards = np.where(is_second[own] == (direction == "higher"), 1.0, -1.0)
-        best[system] = may_be_best(resampled.kept(own), stretch[own], weights, alpha, towards)
+    rivals = direction, resampled.kept(among), stretch[among], weights, alpha
+    for system in np.flatnonzero(best & np.array([own.rank != 1 for own in sets])).tolist():
+        best[system] = may_be_best(system, *rivals)
     return RankSets(sets, better, best, critical, queries, drawn)
 
 

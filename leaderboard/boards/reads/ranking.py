@@ -354,8 +354,9 @@ def statistics_of(figures: Mapping[str, Any], ranked: Collection[int]) -> BoardS
     another set of runs, such as a reader's own choice, or one with a run that has just been scored.
     """
     fits = set(figures["ranked"]) == set(ranked)
-    of_ranks = {"told": figures["queries"]} if fits else {"told": None, "ranks": {}, "above_baselines": (), "may_be_best": ()}
-    return STATISTICS.validate_python({**figures, **of_ranks})
+    statistics = STATISTICS.validate_python({**figures, "told": figures["queries"] if fits else None})
+    nothing: Any = {"ranks": {}, "above_baselines": frozenset(), "may_be_best": frozenset()}
+    return statistics if fits else replace(statistics, **nothing)
 
 
 @frozen
