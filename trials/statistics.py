@@ -165,7 +165,7 @@ def broken_promises(total: dict[Cell, Counts]) -> Iterator[str]:
             room = 3 * np.sqrt(0.05 * 0.95 / max(1.0, campaigns))
             if own.given and not LOWEST - room <= own.covered <= HIGHEST + room:
                 yield f"coverage of {cell.measure} at {cell.queries} queries is {own.covered:.3f}"
-        elif counts[f"run {RANK_SETS}"]:
+        elif counts.get("top"):
             held, campaigns = counts["held"] / counts["top"], counts[f"run {RANK_SETS}"]
             if held < LEAST_HELD - 3 * np.sqrt(LEAST_HELD * (1 - LEAST_HELD) / campaigns):
                 yield f"the best is held in {held:.3f}: {cell.kind}, {cell.measure}, {cell.queries} queries"

@@ -23,8 +23,8 @@ finding on the board is then about .05, however many pairs it has: what the simu
 A system's rank set is [1 + how many are significantly better, S − how many are significantly worse].
 
 Which system may be the best is asked of each alone: by how much the others may be ahead of it by chance when it is the
-best. That takes one side of S − 1 comparisons, so its critical value is below that of all pairs, and it names fewer
-systems than have 1 in their rank set. Whose set lacks 1 is never named, and whoever has the highest mean always is.
+best. That takes one side of at most S − 1 comparisons, so its critical value is below that of all pairs, and it names
+fewer systems than have 1 in their rank set. Whose set lacks 1 is never named, and whoever has the best mean always is.
 
 A resample that lacks the few queries on which the differences of a pair mostly vary has hardly a standard error for
 that pair, and its t there is very large. Four rules keep such pairs from taking away what can be said of others, as one
@@ -53,8 +53,8 @@ Mogstad, J. P. Romano, A. M. Shaikh and D. Wilhelm, Inference for Ranks, Review 
 Tarone, A Modified Bonferroni Method for Discrete Data, Biometrics 46, 1990; P. Hall, The Bootstrap and Edgeworth
 Expansion, Springer 1992 (studentising); R. Beran, Balanced Simultaneous Confidence Sets, Journal of the American
 Statistical Association 83, 1988; J. C. Hsu, Multiple Comparisons, Chapman and Hall 1996, chapter 4 (with the best); I.
-Waudby-Smith and A. Ramdas, Estimating Means of Bounded Random Variables by
-Betting, Journal of the Royal Statistical Society B 86, 2024 (the exact test).
+Waudby-Smith and A. Ramdas, Estimating Means of Bounded Random Variables by Betting, Journal of the Royal Statistical
+Society B 86, 2024 (the exact test).
 
 What a board says beyond means, for one measure: intervals, rank sets, and which systems are better than every baseline.
 """
@@ -314,9 +314,9 @@ def may_be_best(
 ) -> bool:
     """Whether none of its rivals is ahead of a system by more than chance puts the farthest of them.
 
-    pairs: of the ranked systems. The critical value is the larger of two quantiles over the resamples: of the largest
-    lead of a rival, and of the system's own largest lead. In a small sample of skewed or few different values one of
-    them alone comes out too low. It is never below Student's for one rival.
+    pairs: of the ranked systems that are not told apart. The critical value is the larger of two quantiles over the
+    resamples: of the largest lead of a rival, and of the system's own largest lead. In a small sample of skewed or few
+    different values one of them alone comes out too low. It is never below Student's for one rival.
     """
     is_second = pairs.second == system
     own = is_second | (pairs.first == system)
@@ -602,7 +602,7 @@ def rank_sets(
     counts = has_mean if ranked is None else has_mean & ranked
     sets = _sets(better, means, counts, direction)
     best = counts & np.array([own.low == 1 for own in sets])
-    among = counts[resampled.first] & counts[resampled.second]
+    among = counts[resampled.first] & counts[resampled.second] & ~sure
     rivals = direction, resampled.kept(among), stretch[among], weights, alpha
     for system in np.flatnonzero(best & np.array([own.rank != 1 for own in sets])).tolist():
         best[system] = may_be_best(system, *rivals)
