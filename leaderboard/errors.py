@@ -157,7 +157,7 @@ class UnknownMeasure(BadInput):
 
 
 class NotIdentified(LeaderboardError):
-    """This needs a token; make one on your account's page and send it as `Authorization: Bearer …`."""
+    """A token is needed; make one on your account's page and send it as `Authorization: Bearer …`."""
 
     status = 401
 

@@ -210,7 +210,7 @@ def reset(token: str) -> ResponseReturnValue:
         new = accounts.hashed(form.text("password"), user.name, user.email or "")
         with writing() as session:
             accounts.reset_password(session, token, new, now())
-        return sent_on("Your password is changed. Log in with it.", "account.log_in")
+        return sent_on("Your password was changed. Log in with it.", "account.log_in")
 
     return answered(form, "auth/reset.html", change, name=user.name)
 
@@ -471,7 +471,7 @@ def password() -> ResponseReturnValue:
         with form.checked_with():
             new = accounts.hashed(form.text("password"), user.name, user.email or "")
         stay_signed_in(_write(accounts.set_password, new, staying=current_user.session.id))
-        return sent_on("Your password is changed.", ".show")
+        return sent_on("Your password was changed.", ".show")
 
     return answered(form, "account/password.html", change, checks=True)
 
@@ -485,7 +485,7 @@ def close() -> ResponseReturnValue:
     def finish_account() -> ResponseReturnValue:
         _write(accounts.close_account)
         sign_out()
-        return sent_on("Your account is closed.", "campaigns.front")
+        return sent_on("Your account was closed.", "campaigns.front")
 
     return answered(ProofForm(), "account/close.html", finish_account, needed=needed)
 

@@ -29,12 +29,12 @@ ROWS = {"evaluation": Evaluation, "submission": Submission, "team": Team, "asker
 TEXTS: dict[MailKind, str] = {
     MailKind.CONFIRMATION: """Confirm your e-mail address
 
-Somebody, probably you, gave this e-mail address for the account {user.name}. Open this link within a week, logged
+Somebody, probably you, entered this e-mail address for the account {user.name}. Open this link within a week, logged
 in as {user.name}, to confirm it:
 
 {site}/account/email/confirm/{token}
 
-If it was not you, don't open the link: the address then means nothing there.
+If it was not you, don't open the link: the address is then not used.
 """,
     MailKind.RESET: """Choose a new password
 
@@ -45,35 +45,35 @@ to choose it:
 
 If it was not you, there is nothing to do: the password stays as it is.
 """,
-    MailKind.ADDRESS: """The e-mail address of your account changes
+    MailKind.ADDRESS: """The e-mail address of your account is being changed
 
 {change}
 
 If it was not you, somebody else knows your password or uses your browser. Change your password, or tell the
 operators of the site: {site}/login
 """,
-    MailKind.PASSWORD: """Your password is changed
+    MailKind.PASSWORD: """Your password was changed
 
 The account {user.name} has a new password, and is logged out everywhere else.
 
-If it was not you, choose another one at once: {site}/password/forgotten
+If it was not you, choose another password at once: {site}/password/forgotten
 """,
     MailKind.IDENTITY: """Another way to log in to your account
 
 {about[title]} can now be used to log in to the account {user.name}.
 
-If it was not you, take it away again and change your password: {site}/account/
+If it was not you, unlink it and change your password: {site}/account/
 """,
-    MailKind.CLOSED: """Your account is closed
+    MailKind.CLOSED: """Your account was closed
 
-Your account on {site} is closed: its name and this e-mail address are removed. Runs that were submitted with
+Your account on {site} was closed: its name and this e-mail address are removed. Runs that were submitted with
 it stay under the names of their teams. This is the last mail.
 
 If it was not you, tell the operators of the site.
 """,
     MailKind.DEADLINE: """{evaluation.title} closes on {closes}
 
-{evaluation.title} of {evaluation.campaign.title} takes runs until {closes}.
+{evaluation.title} of {evaluation.campaign.title} accepts runs until {closes}.
 
 Your team's runs, and whether one more can be sent: {address}/submit
 """,
@@ -91,19 +91,19 @@ The run {title} of {team.name} in {evaluation.title} can't be used: {problems} i
 
 It costs no quota. Correct the file and submit it again.
 """,
-    MailKind.REJUDGED: """{evaluation.title} was judged anew
+    MailKind.REJUDGED: """{evaluation.title} has new judgments
 
 The runs of {evaluation.title} of {evaluation.campaign.title}, your team's among them, were scored anew: its
 judgments are revision {about[revision]} now.
 
 {address}
 """,
-    MailKind.IMPORTED: """Runs of the past were brought in as {team.name}'s
+    MailKind.IMPORTED: """Runs of past years were imported for {team.name}
 
-Organisers have brought in runs of the past under the name of your team {team.name}, in
+Organisers have imported runs of past years under the name of your team {team.name}, in
 {where}
 
-They stand on your team's page as soon as they are public: {site}/teams/{team.slug}
+They appear on your team's page as soon as they are public: {site}/teams/{team.slug}
 
 If they are not your team's, tell the organisers of the campaign or the operators of the site.
 """,

@@ -19,23 +19,23 @@ log = logging.getLogger(__name__)
 
 # (heading, what to say when the error itself says nothing better)
 WORDS = {
-    400: ("This can't be used as it is", "Go back, correct it and send it again."),
-    401: ("This needs a token", "Make one on your account's page and send it as `Authorization: Bearer …`."),
-    403: ("Not open to you", "Log in with an account that may, or ask the organisers."),
-    404: ("There is nothing here", "The address may be mistyped, or what is there is not open to you."),
+    400: ("This can't be accepted", "Go back, correct it and send it again."),
+    401: ("A token is needed", "Make one on your account's page and send it as `Authorization: Bearer …`."),
+    403: ("Not open to you", "Log in with an account that has access, or ask the organisers."),
+    404: ("There is nothing here", "The address may be mistyped, or the page is not open to you."),
     405: (
-        "This address is not asked like that",
+        "Wrong method for this address",
         "Open it from the site's pages; Allow names the methods for programs.",
     ),
     408: ("This took too long", "It arrived too slowly. Send it again over a faster connection."),
-    409: ("This no longer fits", "Something changed in the meantime. Look again, then repeat it if it is still right."),
+    409: ("This no longer fits", "Something changed in the meantime. Reload the page, and repeat your change if it is still right."),
     411: ("This has no size", "Say how many bytes you send, in the header Content-Length."),
     413: ("This is too large", "Shorten long texts, and compress files with gzip."),
     429: ("Too many for now", "Wait, then try again."),
-    500: ("Something went wrong here", "It is our fault and in the log. Try again; tell the organisers if it stays."),
-    503: ("Not available at the moment", "A part that is needed does not answer. Try again in a minute."),
+    500: ("Something went wrong here", "It is our fault and was logged. Try again; tell the organisers if it happens again."),
+    503: ("Not available at the moment", "A part of this site does not answer. Try again in a minute."),
 }
-STALE_FORM = "This form belongs to a session that has ended. Open the page again and repeat it."
+STALE_FORM = "Your session has ended. Open the page again and repeat your input."
 ABOUT_THE_FORM = (400, 408, 413)
 API = "/api/v"  # the beginning of the addresses that programs ask; they get errors as problem+json
 

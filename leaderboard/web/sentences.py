@@ -42,12 +42,12 @@ def comparison_finding(compared: Compared) -> tuple[str, ...]:
         if interval.low <= 0 <= interval.high:
             says = "includes 0"
             if test.p is None or test.p >= 1 - interval.confidence:
-                says += ": by these queries the two can't be told apart"
-        words.append(f"Its {100 * interval.confidence:.0f} % interval, {ends}, {says}.")
+                says += ": these queries can't tell the two apart"
+        words.append(f"The {100 * interval.confidence:.0f} % interval, {ends}, {says}.")
     if test.p is not None:
         p = f"p = {test.p:.4g}" if test.p >= LEAST_P else f"p < {LEAST_P}"
         words.append(f"The randomisation test gives {p}.")
-        words.append("This is of one pair alone: of many pairs that are looked at, some seem apart by chance.")
+        words.append("This is about one pair: among many pairs, some seem different by chance.")
     return tuple(words)
 
 
@@ -73,7 +73,7 @@ def board_finding(page: BoardPage) -> tuple[str, ...]:
         words = Markup("You see the runs of your own teams only, without ranks. The board opens {}.")
         sentences.append(words.format(opens))
     elif page.rows and column.direction == "none":
-        sentences.append(f"Neither high nor low is better in {column.name}, so nothing is ranked by it.")
+        sentences.append(f"Neither high nor low is better in {column.name}, so it ranks nothing.")
     if page.tag:
         lacking = f"; not worked out over some of them: {', '.join(page.not_over_tag)}" if page.not_over_tag else ""
         queries = counted(page.tag_queries, "query")

@@ -67,7 +67,7 @@ def test_a_mail_is_tried_again_later_and_sent_once(world: World, box: Mailbox) -
     make_due(world)
     assert send(world, box) == 1
     assert send(world, box) == 0
-    assert [message["Subject"] for message in box.messages] == ["Your password is changed"]
+    assert [message["Subject"] for message in box.messages] == ["Your password was changed"]
 
 
 def test_two_senders_never_take_the_same_mail(world: World, engine_name: str) -> None:
@@ -142,7 +142,7 @@ def test_no_link_is_made_for_a_mail_that_waited_when_another_password_was_set(wo
     asked = [mail.id for mail in world.all(sa.select(Mail).where(Mail.kind == MailKind.RESET))]
     assert to_show(world.database, asked[0], SITE) is None
     assert send(world, box) == 1
-    assert [message["Subject"] for message in box.messages] == ["Your password is changed"]
+    assert [message["Subject"] for message in box.messages] == ["Your password was changed"]
     assert world.all(sa.select(MailLink)) == []
     with world.database.write() as session:  # whoever asks from now on gets one
         people.ask_for_reset(session, ADA)

@@ -61,7 +61,7 @@ def test_a_cookie_says_nothing_to_the_api(participant: Reader) -> None:
     assert answer.status_code == 401
     assert answer.headers["WWW-Authenticate"] == "Bearer"
     assert answer.json is not None
-    assert answer.json["title"] == "This needs a token"
+    assert answer.json["title"] == "A token is needed"
 
 
 def test_without_the_scope_organise_an_organiser_is_a_participant(

@@ -133,7 +133,7 @@ def test_errors_at_the_addresses_of_files_are_not_pages(client: Client) -> None:
     assert answer.json == {
         "status": 404,
         "error": "There is nothing here",
-        "message": "The address may be mistyped, or what is there is not open to you.",
+        "message": "The address may be mistyped, or the page is not open to you.",
     }
 
 

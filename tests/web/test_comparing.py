@@ -37,7 +37,7 @@ def test_the_sentences_say_how_far_apart_two_runs_are_and_of_what_that_is(app: F
         f"{signed(interval.low)} to {signed(interval.high)}, does not include 0. "
         "The randomisation test gives p < 0.001. This is of one pair alone"
     ) in page
-    assert "includes 0: by these queries the two can't be told apart." in seen(app, f"{ADDRESS}?a={again}&b={other}")
+    assert "includes 0: these queries can't tell the two apart." in seen(app, f"{ADDRESS}?a={again}&b={other}")
     assert "Compare two runs" in seen(app, ADDRESS)
     links = re.findall(rf'href="({ADDRESS}[^"]*)"', app.test_client().get(f"{ADDRESS}?a={better}&b={other}").text)
     assert f"{ADDRESS}.csv?a={better}&amp;b={other}" in links

@@ -59,7 +59,7 @@ def test_an_address_counts_when_the_link_sent_there_was_followed_by_its_account(
     world: World, box: Mailbox, visitor: Reader, other: Reader
 ) -> None:
     assert visitor.post("/register", name="Grace", email="grace@example.org", password=PASSWORD).location == "/account/"
-    assert "Waits to be confirmed" in visitor.get("/account/")
+    assert "Not confirmed yet" in visitor.get("/account/")
     assert user(world, "Grace").email is None
     assert send(world, box) == 1
     (message,) = box.messages
@@ -150,7 +150,7 @@ def test_a_forgotten_password_is_set_once_by_a_link_within_an_hour_and_all_sessi
     assert visitor.post("/login", name="ada", password=NEW).location == "/account/"
     box.messages.clear()
     send(world, box)
-    assert [message["Subject"] for message in box.of("ada@example.org")] == ["Your password is changed"]
+    assert [message["Subject"] for message in box.of("ada@example.org")] == ["Your password was changed"]
 
 
 def test_a_link_for_a_new_password_ends_with_its_hour_another_password_or_another_address(
