@@ -234,7 +234,7 @@ def test_what_a_worker_scores_rejects_and_judges_anew_it_tells_by_mail_between_t
         world.judge(f"q1 0 d1 {grade}\nq1 0 d2 1\nq2 0 d3 1\nq3 0 d4 0\n")
         drain_here(world.database, world.store, config)
         told_of.append([message["Subject"] for message in box.of(ADA)])
-    assert told_of == [[], ["The year 2026 was judged anew"]]
+    assert told_of == [[], ["The year 2026 has new judgments"]]
     assert "revision 3 now" in text_of(box.messages[0])
 
 
@@ -259,7 +259,7 @@ def test_each_member_of_a_team_that_takes_part_is_told_of_a_deadline_once(world:
     world.change_evaluation(closes_at=now + dt.timedelta(days=2))
     assert look(0) == []
     assert look(3) == [ADA, "ben@example.org"]
-    assert "takes runs until" in text_of(box.messages[0])
+    assert "accepts runs until" in text_of(box.messages[0])
     assert look(3) == []
     world.change_evaluation(closes_at=now + dt.timedelta(days=3))
     assert look(3) == [ADA, "ben@example.org"]  # another moment is news

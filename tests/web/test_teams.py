@@ -72,7 +72,7 @@ def test_an_owner_takes_a_member_out(world: World, participant: Reader, other: R
     assert other.post(path).status_code == 404
     other.get(path, status=404)
     assert f'action="{path}"' not in participant.get("/teams/alpha")
-    assert "ben is out of the team at once" in participant.get(path)
+    assert "ben leaves at once" in participant.get(path)
     participant.get("/teams/alpha/members/999999/remove", status=404)
     assert participant.post(path).location == "/teams/alpha"
     assert "1 member" not in participant.get("/teams/alpha")
