@@ -28,11 +28,14 @@ WORDS = {
         "Open it from the site's pages; Allow names the methods for programs.",
     ),
     408: ("This took too long", "It arrived too slowly. Send it again over a faster connection."),
-    409: ("This no longer fits", "Something changed in the meantime. Reload the page, and repeat your change if it is still right."),
+    409: (
+        "This no longer fits",
+        "Something changed meanwhile. Reload the page; repeat your change if it is still right.",
+    ),
     411: ("This has no size", "Say how many bytes you send, in the header Content-Length."),
     413: ("This is too large", "Shorten long texts, and compress files with gzip."),
     429: ("Too many for now", "Wait, then try again."),
-    500: ("Something went wrong here", "It is our fault and was logged. Try again; tell the organisers if it happens again."),
+    500: ("Something went wrong here", "It is our fault and was logged. Try again, or tell the organisers."),
     503: ("Not available at the moment", "A part of this site does not answer. Try again in a minute."),
 }
 STALE_FORM = "Your session has ended. Open the page again and repeat your input."

@@ -81,7 +81,7 @@ def test_an_owner_takes_a_member_out(world: World, participant: Reader, other: R
 
 def test_a_team_removes_a_system_that_no_run_was_sent_for(participant: Reader, world: World) -> None:
     address = f"/teams/alpha/{world.system.slug}"
-    assert f"No run was ever sent for {world.system.name}." in participant.get(address)
+    assert f"{world.system.name} has no run." in participant.get(address)
     assert participant.post(f"{address}/remove").location == "/teams/alpha"
     assert f"{world.system.name} is removed." in participant.get("/teams/alpha")
     participant.get(address, status=404)
