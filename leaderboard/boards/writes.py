@@ -395,13 +395,13 @@ def _derive(work: _Work) -> tuple[Ends, dict[str, Any]]:
         "needed_queries": None if ranks is None or ranks.reason is None else least.for_ranks,
         "above_baselines": [int(run) for run in computed.above],
         "may_be_best": [int(run) for run in computed.best],
-        "queries": _power_and_fragility(work),
+        "queries": _power_and_fragility(work, (ranks.critical, ranks.deviation) if ranks else (0.0, 0.0)),
     }
 
 
-def _power_and_fragility(work: _Work) -> dict[str, Any] | None:
+def _power_and_fragility(work: _Work, of_ranks: tuple[float, float]) -> dict[str, Any] | None:
     """What the queries can tell of the ranked runs, and how few of them the lead rests on; None without two runs, and
-    below LEAST_QUERIES queries."""
+    below LEAST_QUERIES queries. of_ranks: critical value and deviation of the rank sets, 0 where nothing is compared"""
     aggregation, direction = work.measure.family.aggregation, work.measure.direction
     columns = work.columns_of(work.lineup.ranked)
     if direction == "none" or len(columns) < 2:
@@ -411,7 +411,7 @@ def _power_and_fragility(work: _Work) -> dict[str, Any] | None:
     best_first = np.argsort(statistics.competition_ranks(means, direction), kind="stable")
     contributions = [statistics.contributions(own, aggregation) for own in columns.values()]
     values = np.stack(contributions, axis=1)[:, best_first]
-    detectable = statistics.detectable_by_pairs(values)
+    detectable = statistics.detectable_by_pairs(values, *of_ranks)
     if detectable.queries < statistics.LEAST_QUERIES:
         return None
     counts = work.compare_pairs and detectable.deviation

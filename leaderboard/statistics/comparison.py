@@ -19,9 +19,10 @@ ACM TOIS 30(1), 2012, algorithm 1; T. Sakai, Laboratory Experiments in Informati
 
 What a set of queries can tell: the smallest difference of two means that it finds, and the queries that one needs.
 
-Both are of the two-sided paired t test, through the noncentral t distribution: with n queries and differences of mean δ
-and standard deviation σ between two systems, t has n − 1 degrees of freedom and noncentrality √n · δ / σ. σ is taken
-from the differences at hand, as if it were known, and a mean of n differences is taken to be normally distributed.
+Both are of the two-sided paired t test, of a board with the critical value of its rank sets, through the noncentral t
+distribution: with n queries and differences of mean δ and standard deviation σ between two systems, t has n − 1 degrees
+of freedom and noncentrality √n · δ / σ. σ is taken from the differences at hand, as if it were known, and a mean of n
+differences is taken to be normally distributed.
 
 Sources: T. Sakai, Topic Set Size Design, Information Retrieval Journal 19, 2016; J. Cohen, Statistical Power Analysis
 for the Behavioral Sciences, 1988.
@@ -344,6 +345,7 @@ MOST_QUERIES = 1_000_000  # no campaign has more: beyond them the answer is "non
 NO_DIFFERENCE = 1e-6  # standard deviations of a pair's values: below that their differences are rounding
 
 TOO_FEW = f"fewer than {samples.LEAST_QUERIES} queries"
+NOT_COMPARED = "this board compares no two systems"
 ALL_EQUAL = "the systems differ on no query, or by the same amount on all"
 
 
@@ -352,11 +354,11 @@ class Detectable:
     """What a set of queries can tell of two systems.
 
     queries     in the set
-    deviation   standard deviation of the difference of two systems from query to query, in the measure's unit; the
-                median where `pairs` is more than 1
+    deviation   standard deviation of the difference of two systems from query to query, in the measure's unit; of a
+                board that of its rank sets, else the median
     pairs       of systems that it is taken from
-    difference  of two means that a paired t test finds with probability POWER at SIGNIFICANCE; None where that can't be
-                said, and `reason` says why
+    critical    what |t| has to exceed: of a board that of its rank sets, of a pair that of the t test at SIGNIFICANCE
+    difference  of two means that is found with probability POWER; None where that can't be said, and `reason` says why
     smaller     half of it, to one significant digit: an example of what takes more queries
     queries_for_smaller   how many find that one; None for more than MOST_QUERIES
     """
@@ -364,16 +366,18 @@ class Detectable:
     queries: int
     deviation: float | None
     pairs: int
+    critical: float | None = None
     difference: float | None = None
     smaller: float | None = None
     queries_for_smaller: int | None = None
     reason: str | None = None
 
 
-def power(effect: float, queries: int) -> float:
+def power(effect: float, queries: int, significance: float = SIGNIFICANCE) -> float:
     """The probability that the two-sided paired t test finds a difference of `effect` standard deviations, in [0, 1].
 
-    effect: the mean of the differences over their standard deviation, either sign; queries: at least 2, else BadInput.
+    effect: the mean of the differences over their standard deviation, either sign; queries: at least 2, else BadInput;
+    significance: the level, in (0, 1).
 
     >>> round(power(0.5, 34), 3)  # Cohen's tables: 34 queries find half a standard deviation with .8
     0.808
@@ -382,13 +386,13 @@ def power(effect: float, queries: int) -> float:
         raise BadInput(f"a t test needs at least 2 queries; this asks for {queries}")
     from scipy import special  # here, because importing it takes longer than most commands run
 
-    critical = -special.stdtrit(queries - 1, SIGNIFICANCE / 2)
+    critical = -special.stdtrit(queries - 1, significance / 2)
     missed, wrong_side = special.nctdtr(queries - 1, math.sqrt(queries) * abs(effect), (critical, -critical))
     # Where such a probability is below some 1e-15, because the effect is large, scipy gives NaN for it.
     return float(np.clip(1.0 - np.nan_to_num(missed) + np.nan_to_num(wrong_side), 0.0, 1.0))
 
 
-def queries_needed(effect: float) -> int | None:
+def queries_needed(effect: float, significance: float = SIGNIFICANCE) -> int | None:
     """The fewest queries that find a difference of `effect` standard deviations with probability POWER, at least 2.
 
     None when more than MOST_QUERIES would be needed, as for an effect of 0.
@@ -396,12 +400,14 @@ def queries_needed(effect: float) -> int | None:
     >>> [queries_needed(effect) for effect in (0.2, 0.5, 0.8)]
     [199, 34, 15]
     """
-    if power(effect, MOST_QUERIES) < POWER:
+    if power(effect, MOST_QUERIES, significance) < POWER:
         return None
-    return bisect.bisect_left(range(MOST_QUERIES), POWER, lo=2, key=lambda queries: power(effect, queries))
+    return bisect.bisect_left(
+        range(MOST_QUERIES), POWER, lo=2, key=lambda queries: power(effect, queries, significance)
+    )
 
 
-def smallest_effect(queries: int) -> float:
+def smallest_effect(queries: int, significance: float = SIGNIFICANCE) -> float:
     """The smallest mean difference, in standard deviations of the differences, found with probability POWER.
 
     queries: at least 2, else BadInput.
@@ -410,11 +416,11 @@ def smallest_effect(queries: int) -> float:
     0.4042
     """
     high = 1.0
-    while power(high, queries) < POWER:
+    while power(high, queries, significance) < POWER:
         high *= 2
     from scipy import optimize  # here, because importing it takes longer than most commands run
 
-    return float(optimize.brentq(lambda effect: power(effect, queries) - POWER, 0.0, high))
+    return float(optimize.brentq(lambda effect: power(effect, queries, significance) - POWER, 0.0, high))
 
 
 def detectable(differences: Floats) -> Detectable:
@@ -433,10 +439,13 @@ def detectable(differences: Floats) -> Detectable:
     return _detectable(len(own), deviation if deviation > NO_DIFFERENCE * scale else 0.0, 1)
 
 
-def detectable_by_pairs(values: Floats) -> Detectable:
-    """What the queries can tell of two systems of a board: the median over the pairs that are hard to tell apart.
+def detectable_by_pairs(values: Floats, critical: float | None = None, board_deviation: float = 0.0) -> Detectable:
+    """What the queries can tell of two systems of a board.
 
-    values: float64[Q, S], each system's `contributions`, best system first, NaN where a query has no value.
+    values: float64[Q, S], each system's `contributions`, best system first, NaN where a query has no value. critical,
+    board_deviation: those of the board's rank sets, 0 where nothing is compared. Without the first it is that of the t
+    test of one pair, without the second the median over the pairs that are hard to tell apart. For another number of
+    queries the critical value is taken as Student's at the same level.
 
     A pair is hard to tell apart when a t test of its own, uncorrected, does not find it at SIGNIFICANCE; where the test
     finds every pair, neighbours on the board stand for them. Pairs that are far apart don't count, because nobody asks
@@ -459,17 +468,26 @@ def detectable_by_pairs(values: Floats) -> Detectable:
     pairs = int(np.count_nonzero(chosen))
     if not pairs:
         return _detectable(int(counts[upper].max(initial=0)), 0.0, int(np.count_nonzero(upper)))
-    return _detectable(int(np.median(counts[chosen])), float(np.median(deviations[chosen])), pairs)
+    deviation = board_deviation or float(np.median(deviations[chosen]))
+    return _detectable(int(np.median(counts[chosen])), deviation, pairs, critical)
 
 
-def _detectable(queries: int, deviation: float, pairs: int) -> Detectable:
+def _detectable(queries: int, deviation: float, pairs: int, critical: float | None = None) -> Detectable:
     if queries < samples.LEAST_QUERIES:
         return Detectable(queries, None, pairs, reason=TOO_FEW)
     if deviation == 0:
         return Detectable(queries, 0.0, pairs, reason=ALL_EQUAL)
-    difference = smallest_effect(queries) * deviation
+    from scipy import special  # here, because importing it takes longer than most commands run
+
+    if critical is None:
+        critical = float(-special.stdtrit(queries - 1, SIGNIFICANCE / 2))
+    significance = float(2 * special.stdtr(queries - 1, -critical))
+    if not 0 < significance < 1:
+        return Detectable(queries, deviation, pairs, reason=NOT_COMPARED)
+    difference = smallest_effect(queries, significance) * deviation
     smaller = float(f"{difference / 2:.0e}")
-    return Detectable(queries, deviation, pairs, difference, smaller, queries_needed(smaller / deviation))
+    needed = queries_needed(smaller / deviation, significance)
+    return Detectable(queries, deviation, pairs, critical, difference, smaller, needed)
 
 
 def _of_pairs(values: Floats) -> tuple[Floats, Floats, Floats]:

@@ -496,6 +496,7 @@ def _t(ratio: Floats, counts: Floats | float) -> Floats:
     return t
 
 
+TOO_FEW = "{} queries are too few: ranks of other queries like these are said from {} on"
 FEWEST_DIFFERENCES = 6
 FEW_QUERIES = 8  # one in so many: on no more of them a resample's differences vary that says next to nothing of a pair
 WITHOUT_SPREAD = 0.002  # of the resamples at most say so little of any pair that has part
@@ -511,6 +512,19 @@ def has_spread(pairs: Pairs) -> Bools:
     lacking = bdtr(queries // FEW_QUERIES, queries, pairs.varied / queries)
     shares, place, alike = np.unique(lacking, return_inverse=True, return_counts=True)
     return np.asarray((np.cumsum(shares * alike) <= WITHOUT_SPREAD)[place])
+
+
+def typical_deviation(pairs: Pairs, stretch: Floats) -> float:
+    """How much the difference of two systems varies from query to query: the standard deviation that three in four
+    pairs do not exceed, of those which a t test of one pair alone does not tell apart, or else of all.
+
+    A pair of which t has to be larger than of others counts as one that varies as much more. The upper quartile, since
+    systems that are farther apart vary more. Pairs that are far apart don't count, so that one disastrous run has no
+    say. 0 without pairs.
+    """
+    close = pairs.t <= students_t(np.maximum(pairs.common - 1.0, 1.0), samples.ALPHA)
+    deviations = stretch * pairs.error * np.sqrt(pairs.common)
+    return float(np.quantile(deviations[close] if close.any() else deviations, 0.75)) if len(deviations) else 0.0
 
 
 class RankSet(NamedTuple):
@@ -534,6 +548,7 @@ class RankSets(NamedTuple):
     best        bool[S]: which may be the best of the ranked ones; of each that is, right with probability CONFIDENCE
     critical    what t had to exceed in the last step (t of a pair with a heavy tail over how heavy it is); 0 where no
                 pair was left to compare
+    deviation   how much the difference of two ranked systems varies from query to query (`typical_deviation`)
     queries     on which at least two systems have a value
     resamples   as drawn; fewer than asked for on a very large board
     """
@@ -542,6 +557,7 @@ class RankSets(NamedTuple):
     better: Bools
     best: Bools
     critical: float = 0.0
+    deviation: float = 0.0
     queries: int = 0
     resamples: int = 0
     reason: str | None = None
@@ -586,8 +602,7 @@ def rank_sets(
     queries = len(values)
     better = np.zeros((len(means), len(means)), dtype=bool)
     if queries < least and np.count_nonzero(has_mean) > 1:
-        reason = f"{queries} queries are too few: ranks of other queries like these are said from {least} on"
-        return RankSets((), better, np.zeros_like(has_mean), queries=queries, reason=reason)
+        return RankSets((), better, np.zeros_like(has_mean), queries=queries, reason=TOO_FEW.format(queries, least))
     pairs = pairs_of(values, width)
     spent = FOR_EXACT_TEST * samples.ALPHA if math.isfinite(width) else 0.0
     apart = pairs.exact * spent >= max(1, len(pairs.first))
@@ -602,11 +617,12 @@ def rank_sets(
     counts = has_mean if ranked is None else has_mean & ranked
     sets = _sets(better, means, counts, direction)
     best = counts & np.array([own.low == 1 for own in sets])
-    among = counts[resampled.first] & counts[resampled.second] & ~sure
-    rivals = direction, resampled.kept(among), stretch[among], weights, alpha
+    among = counts[resampled.first] & counts[resampled.second]
+    deviation = typical_deviation(resampled.kept(among), stretch[among])
+    rivals = direction, resampled.kept(among & ~sure), stretch[among & ~sure], weights, alpha
     for system in np.flatnonzero(best & np.array([own.rank != 1 for own in sets])).tolist():
         best[system] = may_be_best(system, *rivals)
-    return RankSets(sets, better, best, critical, queries, drawn)
+    return RankSets(sets, better, best, critical, deviation, queries, drawn)
 
 
 def _sets(better: Bools, means: Floats, counts: Bools, direction: Direction) -> tuple[RankSet, ...]:

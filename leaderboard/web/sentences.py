@@ -118,7 +118,8 @@ def why_no_intervals(page: BoardPage) -> str:
 
 
 def smallest_difference(page: BoardPage) -> str:
-    """Which difference of two means these queries find, and what a smaller one takes; empty where nothing is known."""
+    """Which difference of two means the board finds with these queries, and what a smaller one takes; empty where
+    nothing is known."""
     power = page.statistics.told if page.statistics else None
     if power is None or page.ranked_by is None:
         return ""
@@ -130,7 +131,7 @@ def smallest_difference(page: BoardPage) -> str:
     if power.of_logarithms:
         size, smaller = f"a ratio of {times(known.difference)}", times(known.smaller)
     between = f"{size} in {page.ranked_by.name} between two {_noun(page)}s"
-    finds = f"With these {known.queries:,} queries {between} is found with probability {number(POWER)}"
+    finds = f"With these {known.queries:,} queries this board finds {between} with probability {number(POWER)}"
     return f"{finds}; to find one of {smaller} takes {takes}."
 
 

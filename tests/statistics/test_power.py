@@ -4,7 +4,16 @@ import numpy as np
 import pytest
 
 from leaderboard.statistics import detectable_by_pairs
-from leaderboard.statistics.comparison import ALL_EQUAL, TOO_FEW, detectable, power, queries_needed, smallest_effect
+from leaderboard.statistics.comparison import (
+    ALL_EQUAL,
+    NOT_COMPARED,
+    TOO_FEW,
+    detectable,
+    power,
+    queries_needed,
+    smallest_effect,
+)
+from leaderboard.statistics.ranks import rank_sets
 
 NAN = np.nan
 
@@ -61,6 +70,31 @@ def test_too_few_queries_or_no_difference_at_all_say_nothing_and_why():
     assert detectable_by_pairs(np.full((10, 3), 0.5)).reason == ALL_EQUAL
     assert detectable_by_pairs(np.random.default_rng(1).random((4, 3))).reason == TOO_FEW
     assert detectable_by_pairs(np.full((10, 1), 0.5)).difference is None
+
+
+def test_a_board_says_what_its_rank_sets_find_with_that_probability():
+    """Eight systems, one of them worse by what the boards say. The upper quartile of deviations makes it a little more
+    than .8; `python -m trials smallest_difference` tries it with real runs."""
+    draw, said = np.random.default_rng(1), []
+
+    def drawn(below):
+        values = draw.random((50, 1)) + draw.normal(0, 0.2, (50, 8)) - below * (np.arange(8) == 7)
+        return values, rank_sets(values, "higher", resamples=499)
+
+    for _ in range(30):
+        values, ranks = drawn(0.0)
+        said.append(detectable_by_pairs(values, ranks.critical, ranks.deviation).difference)
+    found = [drawn(np.mean(said))[1].better[:7, 7].mean() for _ in range(100)]
+    assert 0.75 <= np.mean(found) <= 0.9
+
+
+def test_a_board_that_compares_no_systems_says_no_difference():
+    found = detectable_by_pairs(board(), 0.0, 0.0)
+    assert (found.difference, found.reason, found.deviation) == (
+        None,
+        NOT_COMPARED,
+        detectable_by_pairs(board()).deviation,
+    )
 
 
 def board(queries=50, systems=8, seed=1):
