@@ -19,6 +19,7 @@ from dataclasses import field, replace
 from datetime import UTC, date, datetime, time
 from enum import StrEnum
 from functools import partial
+from os.path import commonprefix
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -353,6 +354,7 @@ LIMITS = Limits(expanded_bytes=2 * CHECKED_BYTES, all_id_bytes=12 * CHECKED_BYTE
 PIECE = 2**18  # bytes read at once
 NAMED = 5  # ids that are told
 LATE = "It would count as late: the evaluation has closed. Late runs are shown without a rank."
+FATE = "The run is rejected for these, unless they are hidden queries, which only the organisers know."
 MOSTLY = 0.5  # the share of unknown queries from which on a run is said to be of something else
 
 
@@ -421,6 +423,7 @@ class Checked:
     known      how many queries the reader knows of; None where there is nothing to compare with
     lacking    those of them without a list: how many, and the first
     unknown    queries of the run that the reader does not know of: how many, and the first
+    unknown_prefix  what the ids of all of these begin with, without digits at its end
     said, said_problem  what the run says of itself
     wrong_answers, lacking_answers  what of that is no answer to a field that reads it, for which it would not be taken
                         as it is; and which answers are still to be given with it, in words
@@ -444,6 +447,7 @@ class Checked:
     known: int | None = None
     lacking: tuple[int, tuple[str, ...]] = (0, ())
     unknown: tuple[int, tuple[str, ...]] = (0, ())
+    unknown_prefix: str = ""
     said: dict[str, str] = field(default_factory=dict)
     said_problem: str = ""
     wrong_answers: tuple[str, ...] = ()
@@ -466,6 +470,18 @@ class Checked:
         return None if self.unsettled or not self.whole else True
 
     @property
+    def verdict(self) -> str:
+        """What would become of it, submitted at this moment, as a heading."""
+        if self.problem_count:
+            return "This run would be rejected"
+        if self.wrong_answers or self.refused_now:
+            return f"This run would not be accepted {'as it is' if self.wrong_answers else 'now'}"
+        if self.is_strange or self.unsettled:
+            return "This run may be rejected"
+        run = "This run" if self.whole else "The part of this run that was read"
+        return f"{run} would be accepted{' once you confirm it' if self.warnings else ''}"
+
+    @property
     def refused_now(self) -> str:
         """Why no run of the reader's is taken at this moment; "" where one is."""
         return self.expected.refused_now
@@ -484,12 +500,28 @@ class Checked:
 
     @property
     def unsettled(self) -> str:
-        """That it has queries that the reader does not know of, which may be hidden ones; "" where it has none."""
-        if self.expected.allowed is not None or not self.unknown[0]:
+        """That it has queries that the reader does not know of, which may be hidden ones; "" where it has none, or a
+        warning says so."""
+        if self.expected.allowed is not None or not self.unknown[0] or self.is_strange:
             return ""
-        fate = "The run is rejected for these, unless they are hidden queries, which only the organisers know."
         unknown = counted(self.unknown[0], "query is", "queries are")
-        return f"{unknown} not among those listed here: {_first_of(self.unknown)}. {fate}"
+        return f"{unknown} not among those listed here: {_first_of(self.unknown)}. {FATE}"
+
+    @property
+    def is_strange(self) -> bool:
+        """Whether most of its queries are none that the reader knows of, who does not know all."""
+        return bool(self.lines) and self.expected.allowed is None and self.unknown[0] > MOSTLY * self.queries
+
+    @property
+    def _strange(self) -> str:
+        ours, first = sorted(self.expected.queries or (), key=natural), self.unknown[1]
+        size = f"{self.unknown[0]:,} of its {self.queries:,} queries are unknown here: {_first_of(self.unknown)}"
+        if ours and self.unknown[0] == self.queries:
+            begin = self.unknown_prefix
+            is_apart = begin and not any(query.startswith(begin) for query in ours)
+            theirs = f"begin {shown(begin)}" if is_apart else f"look like {', '.join(map(shown, first[:3]))}"
+            size = f"Your query ids {theirs}; ours look like {', '.join(map(shown, ours[:3]))}"
+        return f"Is it for this evaluation? {size}.{f' {FATE}' if self.expected.evaluation_id else ''}"
 
     @property
     def tells_of_hidden(self) -> bool:
@@ -499,7 +531,7 @@ class Checked:
     @property
     def warnings(self) -> tuple[Warned, ...]:
         """What asks for a yes."""
-        expected, theta, unknown = self.expected, self.threshold, self.unknown[0]
+        expected, theta = self.expected, self.threshold
         texts: dict[Kind, str] = {}
         undecided = self.lines and not self.decisions
         if undecided and expected.returned_by and theta is None:
@@ -514,9 +546,8 @@ class Checked:
             texts[Kind.THRESHOLD] = (
                 f"With θ = {written(theta)} the run returns {size}, whose scores lie between {low} and {high}."
             )
-        if self.lines and expected.allowed is None and unknown > MOSTLY * self.queries:
-            size = f"{unknown:,} of its {self.queries:,} queries are unknown here"
-            texts[Kind.COLLECTION] = f"Is it for this evaluation? {size}: {_first_of(self.unknown)}."
+        if self.is_strange:
+            texts[Kind.COLLECTION] = self._strange
         if self.twins:
             texts[Kind.TWIN] = f"Your team has submitted a file with the same text before: {', '.join(self.twins)}."
         return tuple(Warned(kind, text) for kind, text in texts.items())
@@ -561,7 +592,8 @@ class Checked:
             fewest, median, most = self.depth
             size = f"{counted(self.lines, 'line')}, {counted(self.queries, 'query')}"
             tag = f", tag {self.tag}" if self.tag else ""
-            depth = f"{fewest:,} to {most:,} documents a query, median {median:,}"
+            several = f"{fewest:,} to {most:,} documents a query, median {median:,}"
+            depth = f"{counted(most, 'document')} a query" if fewest == most else several
             lines.append(f"{self.name}: {size}, {depth}{tag}")
             returned = f"what has a score of at least {self.threshold:g}" if self.threshold is not None else "all of it"
             lines.append(f"returned is {'what has decision Y' if self.decisions else returned}")
@@ -684,7 +716,9 @@ def _shape(run: Run, expected: Expected, threshold: float | None) -> dict[str, A
         listed, asked = set(run.queries), {*expected.queries, *expected.excluded}
         shape["known"] = len(expected.queries)
         shape["lacking"] = _some([query for query in expected.queries if query not in listed])
-        shape["unknown"] = _some([query for query in run.queries if query not in asked])
+        unknown = [query for query in run.queries if query not in asked]
+        prefix = commonprefix(unknown)  # noqa: RUF071  # of ids, which are no paths
+        shape |= {"unknown": _some(unknown), "unknown_prefix": prefix.rstrip("0123456789")}
     return shape
 
 

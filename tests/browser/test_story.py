@@ -114,6 +114,33 @@ def test_from_a_stranger_to_a_ranked_list(site: Site, campaign: Path, page: Page
     assert_accessible(page)
 
 
+def test_a_run_that_is_checked_in_the_form_is_submitted_by_one_button(
+    site: Site, campaign: Path, page: Page, console: Console
+) -> None:
+    register(page, site, "Iris")
+    make_team(page, "Isthmus")
+    open_form(page, site, "2024")
+    expect(page.get_by_role("link", name="Check a run first")).to_be_hidden()
+    check, verdict = page.get_by_role("button", name="Check first"), page.locator("[data-verdict]")
+    console.expect(r"status of 400")
+    check.click()
+    expect(verdict).to_contain_text("choose the file of the run")
+    assert_accessible(page)
+    fill(page, new_system="Ibis", label="kept label")
+    page.locator("#run").set_input_files(campaign / "bad.run")
+    expect(verdict).to_be_empty()
+    check.click()
+    expect(verdict.get_by_role("heading")).to_have_text("This run would be rejected")
+    expect(verdict.get_by_role("button")).to_have_count(0)
+    page.locator("#run").set_input_files(campaign / "alpha.run")
+    check.click()
+    expect(verdict.get_by_role("heading")).to_have_text("This run would be accepted")
+    assert_accessible(page)
+    press(page, "Submit this run")
+    expect(page.get_by_role("heading", level=1)).to_have_text("kept label")
+    expect(page.get_by_role("main")).to_contain_text("alpha.run")
+
+
 def test_a_wrong_file_shows_its_lines_and_costs_nothing(
     site: Site, campaign: Path, page: Page, console: Console
 ) -> None:

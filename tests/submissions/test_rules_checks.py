@@ -3,6 +3,7 @@
 import gzip
 import io
 import tarfile
+from dataclasses import replace
 
 import pytest
 
@@ -85,12 +86,40 @@ def test_what_a_run_answers_to_fields_of_the_form_is_held_against_them() -> None
 def test_a_run_whose_queries_are_mostly_strange_is_of_something_else() -> None:
     assert kinds(found(RUN, Expected(1, ("q1", "q8")))) == []
     for run, words in (
-        (RUN, "Is it for this evaluation? 2 of its 2 queries are unknown here: q1, q2."),
-        (RUN + b"q7 Q0 d1 1 3 t\n", "Is it for this evaluation? 2 of its 3 queries are unknown here: q1, q2."),
-        (b"q1 Q0 d1 1 3 t\n", "Is it for this evaluation? 1 of its 1 queries are unknown here: q1."),
+        (RUN, "Your query ids look like q1, q2; ours look like q7, q8, q10."),
+        (RUN.replace(b"q", b"CV19-"), "Your query ids begin CV19-; ours look like q7, q8, q10."),
+        (RUN.replace(b"q", b"30"), "Your query ids look like 301, 302; ours look like q7, q8, q10."),
+        (RUN + b"q7 Q0 d1 1 3 t\n", "2 of its 3 queries are unknown here: q1, q2."),
     ):
-        [warned] = found(run, Expected(1, ("q7", "q8"))).warnings
-        assert (warned.kind, warned.text) == (Kind.COLLECTION, words)
+        checked = found(run, Expected(1, ("q7", "q10", "q8")))
+        [warned] = checked.warnings
+        fate = "The run is rejected for these, unless they are hidden queries, which only the organisers know."
+        assert (warned.kind, warned.text) == (Kind.COLLECTION, f"Is it for this evaluation? {words} {fate}")
+        assert checked.unsettled == ""  # the warning says it
+        assert " ".join(checked.in_words).count("hidden queries") == 1
+
+
+def test_the_verdict_is_what_would_become_of_the_run_now() -> None:
+    known = Expected(1, ("q1", "q2"), allowed=frozenset({"q1", "q2"}))
+    for text, expected, verdict in (
+        (RUN, known, "This run would be accepted"),
+        (RUN, replace(known, late_now=True), "This run would be accepted"),
+        (RUN, replace(known, returned_by=("AQWV",)), "This run would be accepted once you confirm it"),
+        (RUN, replace(known, refused_now="It is closed."), "This run would not be accepted now"),
+        (RUN, Expected(1, ("q1", "q8")), "This run may be rejected"),
+        (RUN, Expected(1, ("q7", "q8")), "This run may be rejected"),
+        (b"q1 Q0 d1\n", known, "This run would be rejected"),
+    ):
+        assert found(text, expected).verdict == verdict
+    assert found(RUN, known, whole=False).verdict == "The part of this run that was read would be accepted"
+
+
+def test_the_depth_of_a_run_is_one_number_where_it_is() -> None:
+    assert (
+        "run: 2 lines, 2 queries, 1 document a query, tag t"
+        in found(b"q1 Q0 a 1 1 t\nq2 Q0 a 1 1 t\n", Expected()).in_words
+    )
+    assert "run: 3 lines, 2 queries, 1 to 2 documents a query, median 1, tag tag" in found(RUN, Expected()).in_words
 
 
 def test_the_beginning_of_a_file_is_not_said_to_lack_what_may_follow() -> None:

@@ -106,7 +106,8 @@ def test_page_program_and_command_say_the_same_of_a_file(
         sentences = [one["message"] for one in told["problems"]]
         sentences += [one["text"] for one in told["warnings"]] + [told["unsettled"]] + told["remarks"]
         assert [one for one in sentences if str(escape(one)) not in page] == []
-        assert ("It would be rejected</h3>" in page) == (told["problem_count"] > 0)
+        assert ("This run would be rejected</h2>" in page) == (told["problem_count"] > 0)
+        assert ("Submit this run</a>" in page) == (told["problem_count"] == 0)
         assert all(one in "\n".join(told["in_words"]) for one in sentences)
 
 

@@ -1,4 +1,5 @@
-// The submission form: asks for a name only when a system is new, and says that a big file is under way.
+// The submission form: asks for a name only when a system is new, says that a big file is under way, and checks the
+// file in place, so that it need not be chosen again to be submitted.
 "use strict";
 (() => {
   const form = document.querySelector("[data-submit]");
@@ -33,5 +34,39 @@
     button.removeAttribute("aria-disabled");
     delete form.dataset.sent;
     sending.hidden = true;
+  });
+
+  const check = form.querySelector("[data-check]");
+  if (!check) return;
+  const verdict = form.querySelector("[data-verdict]");
+  const checked = ["threshold", "run"].map((field) => form.elements[field]).filter(Boolean);
+  check.hidden = false;
+  document.querySelector("[data-check-page]").hidden = true;
+  for (const field of checked) field.addEventListener("input", () => verdict.replaceChildren()); // it is of another run
+  check.addEventListener("click", async () => {
+    const [file, sent] = [form.elements.run.files[0], new FormData()];
+    sent.append("csrf_token", form.elements.csrf_token.value);
+    for (const field of checked) sent.append(field.name, field === form.elements.run ? file ?? "" : field.value);
+    const waits = document.createElement("p");
+    waits.textContent = "Checking the file…";
+    verdict.replaceChildren(waits);
+    check.disabled = true;
+    let part = null;
+    try {
+      const answer = await fetch(check.dataset.check, { method: "POST", body: sent, headers: { Accept: "text/html" } });
+      const html = new DOMParser().parseFromString(await answer.text(), "text/html");
+      part = html.querySelector("[data-found], .error-summary, main .prose");
+    } catch { /* the site may be restarting, or the file was changed on the disk */ }
+    check.disabled = false;
+    if (waits.parentNode !== verdict) return; // another file was chosen meanwhile
+    if (!part) { waits.textContent = "The check did not work. Try again, or submit the run: it is checked then too."; return; }
+    document.getElementById("found")?.closest("section").remove(); // what was said of another file
+    verdict.replaceChildren(part);
+    const again = verdict.querySelector("[data-submit-again]");
+    if (!again) return;
+    const submit = document.createElement("button");
+    Object.assign(submit, { type: "submit", name: "confirm", value: "yes", className: "btn btn-primary" });
+    submit.textContent = "Submit this run";
+    again.replaceChildren(submit);
   });
 })();
