@@ -564,7 +564,7 @@ class Checked:
             remarks.append(
                 f"Its lines have different run tags, such as {', '.join(map(shown, self.tags))}: is it one run?"
             )
-        if self.lacking[0] and self.whole:
+        if self.lacking[0] and self.whole and self.unknown[0] < self.queries:  # else all are strange, as is said
             lacking = counted(self.lacking[0], "query")
             remarks.append(f"No list for {lacking}, scored as empty lists: {_first_of(self.lacking)}.")
         remarks += [f"{lacking}." for lacking in self.lacking_answers]

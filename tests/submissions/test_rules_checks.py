@@ -96,6 +96,7 @@ def test_a_run_whose_queries_are_mostly_strange_is_of_something_else() -> None:
         fate = "The run is rejected for these, unless they are hidden queries, which only the organisers know."
         assert (warned.kind, warned.text) == (Kind.COLLECTION, f"Is it for this evaluation? {words} {fate}")
         assert checked.unsettled == ""  # the warning says it
+        assert ("No list for" in " ".join(checked.in_words)) == ("2 of its 3" in words)  # of all, where all are strange
         assert " ".join(checked.in_words).count("hidden queries") == 1
 
 
