@@ -19,6 +19,7 @@ from sqlalchemy.orm import Session
 from leaderboard import access, db, numbers
 from leaderboard.audit.writes import present
 from leaderboard.config import Config
+from leaderboard.errors import NotFound
 from leaderboard.store import RunStore
 from leaderboard.submissions.writes.run_store import bind
 
@@ -118,8 +119,11 @@ def read(
 
 
 def page_number() -> int:
-    """Which page of a long table the address asks for."""
-    return request.args.get("page", 1, type=numbers.read_whole)
+    """Which page of a long table the address asks for. Raises NotFound for what is the number of none."""
+    number = request.args.get("page", 0 if "page" in request.args else 1, type=numbers.read_whole)
+    if number < 1:
+        raise NotFound
+    return number
 
 
 def on_its_way(link: str, to: str) -> str:

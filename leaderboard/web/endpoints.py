@@ -45,7 +45,7 @@ from leaderboard.errors import BadInput, InvalidFields, NotAllowed, NotIdentifie
 from leaderboard.frozen import frozen
 from leaderboard.web import context
 from leaderboard.web.page_cache import offer
-from leaderboard.web.security import csrf, require_plain
+from leaderboard.web.security import csrf, require_plain, take_long_form
 
 # Fields that are not told, by their dataclass. The number of a system would say across years whose an anonymous run is;
 # that of a scoring means nothing outside; since when a run counts as scored is of a past one its receipt (its results
@@ -157,6 +157,7 @@ def identify() -> None:
     if opened is None:
         count(context.database(), WRONG_TOKEN, context.now(), context.client_address())
         raise NotIdentified("This token opens nothing: it is mistyped, revoked, or over. Make another on your account.")
+    take_long_form(g.actor)
     if opened.last_used_at is None or opened.last_used_at <= context.now() - USED_EVERY:
         with context.writing() as session:
             note_use(session, opened.id, context.now())

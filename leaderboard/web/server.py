@@ -23,6 +23,7 @@ from leaderboard.web.security import FORM_BYTES
 # For a head and a form without a file; a closed connection goes on being read: a sender that is cut off never shows the
 # answer.
 HEAD_SECONDS, FREE_SECONDS = 15.0, 30.0  # the latter of an upload before its speed counts
+CROWD, CROWDED_SECONDS = 200, 1.0  # connections, half of the threads, beyond which nobody is waited for any longer
 
 gthread.DEFAULT_WORKER_DATA_TIMEOUT = 0.05  # gunicorn's loop waits for first bytes, and no thread
 
@@ -36,11 +37,11 @@ class Worker(gthread.ThreadWorker):  # type: ignore[misc]  # gunicorn has no typ
         client = connection.sock
         # The seconds in which nobody takes a byte of an answer.
         client.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("ll", 30, 0))
-        _ends[client] = time.monotonic() + HEAD_SECONDS
+        _ends[client] = _end()
         try:
             keeps = super().handle(connection)
             if keeps is False:  # gunicorn closes it, which must not take its loop any time
-                end = _ends[client] = time.monotonic() + HEAD_SECONDS
+                end = _ends[client] = _end()
                 with suppress(OSError):
                     client.shutdown(socket.SHUT_WR)
                     while client.recv(FORM_BYTES) and time.monotonic() < end:
@@ -63,6 +64,11 @@ class Worker(gthread.ThreadWorker):  # type: ignore[misc]  # gunicorn has no typ
         for client in [client for client, end in list(_ends.items()) if end <= time.monotonic()]:
             with suppress(OSError):
                 client.shutdown(socket.SHUT_RD)
+
+
+def _end() -> float:
+    """Until when a client is waited for that only begins, or has its answer."""
+    return time.monotonic() + (HEAD_SECONDS if len(_ends) < CROWD else CROWDED_SECONDS)
 
 
 def close_after_upload(_: Any, request: Any) -> None:

@@ -74,6 +74,18 @@ def test_of_a_visitor_no_byte_of_a_file_is_read(visitor: Reader, refused: Callab
     refused(visitor, 302, "", 0)
 
 
+@pytest.mark.parametrize(("name", "is_read"), [("", False), ("ada", False), ("orla", True)])
+def test_of_whoever_organises_nothing_no_byte_of_a_long_form_is_read(
+    reader: Callable[[str], Reader], name: str, is_read: bool
+) -> None:
+    body = Body({"csrf_token": "x"}, FILE[:200_000])
+    kind = "multipart/form-data; boundary=b"
+    answer = reader(name).client.post(
+        "/organise/harbour/settings", input_stream=body, content_length=body.size, content_type=kind
+    )
+    assert (answer.status_code == 413, body.given > 0) == (not is_read, is_read)
+
+
 def test_a_file_for_somebody_else_s_team_is_refused_after_the_fields_before_it(
     world: World, other: Reader, refused: Callable[..., None]
 ) -> None:

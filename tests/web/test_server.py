@@ -18,6 +18,7 @@ import sqlalchemy as sa
 from gunicorn.workers import gthread
 from werkzeug.exceptions import ClientDisconnected
 
+from leaderboard.cli.serve import THREADS
 from leaderboard.config import Config
 from leaderboard.db import Database
 from leaderboard.errors import TooSlow
@@ -85,6 +86,22 @@ def test_sixty_four_slow_uploads_and_two_hundred_idle_or_half_sent_connections_s
     assert {status for _, status, _ in answers} == {200}
     assert sorted(seconds for _, _, seconds in answers)[-2] < MOST_SECONDS  # one may meet a busy machine
     wait_until(lambda: not kept_in(folder), "the uploads whose senders have gone leave nothing")
+
+
+@pytest.mark.parametrize(
+    ("path", "size"), [("/login", 60_000), ("/organise/small/settings", 900_000), (FORM, 10_000_000)]
+)
+def test_more_slow_posts_of_visitors_than_there_are_threads_hold_up_no_page(site: Site, path: str, size: int) -> None:
+    head = f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/x-www-form-urlencoded\r\n"
+    slow = f"{head}Content-Length: {size}\r\n\r\na=".encode()
+
+    async def siege() -> list[tuple[str, int, float]]:
+        async with crowd(Client(site.url).address, [slow] * 2 * THREADS, silent=0, half_sent=0) as posts:
+            return await posts.probe(["/healthz"], 3)
+
+    answers = run(asyncio.wait_for(siege(), 60))
+    assert [status for _, status, _ in answers] == [200] * 3
+    assert max(seconds for *_, seconds in answers) < server.HEAD_SECONDS / 2
 
 
 def test_a_reader_who_takes_nothing_of_an_answer_holds_no_thread(site: Site) -> None:
