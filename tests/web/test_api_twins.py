@@ -11,7 +11,7 @@ from leaderboard.web.endpoints import ENDPOINTS
 TWINS: Mapping[str, tuple[str, ...]] = {
     "organise.index": ("list_organised",),
     "organise.campaign": ("organised_evaluations",),
-    "organise.evaluation": ("evaluation_readiness",),
+    "organise.evaluation": ("evaluation_readiness", "change_evaluation"),
     "organise_campaigns.new": ("make_campaign",),
     "organise_campaigns.settings": ("organised_campaign", "change_campaign"),
     "organise_campaigns.archive": ("archive_campaign", "unarchive_campaign"),
