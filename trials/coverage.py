@@ -89,6 +89,16 @@ def coverage_table(total: dict[Cell, Counts]) -> str:
     return markdown(head, [[name, *(own.get(queries, "") for queries in QUERIES)] for name, own in rows.items()])
 
 
+def collection_table(total: dict[Cell, Counts]) -> str:
+    """The share over 10 queries, of each collection by itself."""
+    own = {
+        cell.measure: [f"{100 * Shares.of(counts, str(place)).covered:.1f}" for place in range(len(COLLECTIONS))]
+        for cell, counts in total.items()
+        if cell.kind == "coverage" and cell.queries == 10 and Shares.of(counts, "0").given
+    }
+    return markdown(["figure", *COLLECTIONS], [[name, *shares] for name, shares in own.items()])
+
+
 @dataclass(frozen=True)
 class Shares:
     """Of a coverage cell. covered, lowest: of the intervals given, over all runs and of the run that does worst."""

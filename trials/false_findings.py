@@ -160,5 +160,5 @@ def best_table(total: dict[Cell, Counts]) -> str:
             held = f"{counts['held'] / counts['top']:.3f}".lstrip("0")
             sizes = (f"{counts[name] / campaigns:.1f}" for name in ("may be the best", "rank 1"))
             rows.append([cell.kind, cell.measure, str(cell.systems), str(cell.queries), str(campaigns), held, *sizes])
-    head = ["systems", "measure", "S", "queries", "campaigns", "best held", "may be the best", "rank 1 in their set"]
+    head = ["systems", "measure", "S", "queries", "campaigns", "best named", "may be the best", "rank 1 in their set"]
     return markdown(head, rows)

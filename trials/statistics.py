@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 
 from trials.campaigns import Cell, Chunk, Counts
-from trials.coverage import QUERIES, Shares, coverage, coverage_of_thresholds, coverage_table
+from trials.coverage import QUERIES, Shares, collection_table, coverage, coverage_of_thresholds, coverage_table
 from trials.false_findings import ALONE, RANK_SETS, best_table, board, board_table
 from trials.populations import BETAS, POLICIES, parser, real_runs
 
@@ -142,9 +142,16 @@ def main(arguments: list[str] | None = None) -> int:
         return 0
     every = list(chunks(cells(given.only), given.campaigns, given.headline, given.seed))
     total = summed(every, run(every, given.results, given.processes))
-    tables = {"coverage": coverage_table(total), "boards": board_table(total), "best": best_table(total)}
+    tables = {
+        "coverage": coverage_table(total),
+        "collections": collection_table(total),
+        "boards": board_table(total),
+        "best": best_table(total),
+    }
     print("\nCoverage in % (the lowest of one system) –share without an interval, in %\n")
     print(tables["coverage"])
+    print("\nThe same over 10 queries, by collection\n")
+    print(tables["collections"])
     print("\nShare of campaigns with a false finding; share of the true differences found\n")
     print(tables["boards"])
     print("\nHow often a best system is among those that may be the best, how many these are, how many have rank 1\n")

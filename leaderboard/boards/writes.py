@@ -39,7 +39,7 @@ from leaderboard.submissions import rules
 from leaderboard.submissions.reads.selection import scored_runs
 from leaderboard.worker.models import OF_THE_PAST, Score, Scoring, ScoringSet
 
-FIGURES_VERSION = 6  # of how a board's figures are computed and kept; those of another version are computed anew
+FIGURES_VERSION = 7  # of how a board's figures are computed and kept; those of another version are computed anew
 
 DRAWN = 20_000_000  # queries drawn for one measure at most, about a second: many queries get fewer resamples
 PAIRS_UP_TO = 1_000_000  # pairs × queries: a larger board has its pairs compared under the primary measure only

@@ -6,8 +6,8 @@ the mean of the draw and the mean of the sample, divided by the standard error *
 twenty. Where values are skewed (most are 0 and a few are not, or a few are far below the others) c is larger than
 Student's, and the interval covers the truth about as often as it says, which percentiles of resampled means do not at
 10 to 25 queries. Where values are nearly all equal, or of two kinds only, many draws have hardly any spread and c has
-no bound: so it is at most 1.2 times Student's for plain means, and 2.5 times for figures with long tails (AQWV, the
-geometric mean). docs/statistics.md has the simulations that these choices rest on.
+no bound: so it is at most 2.5 times Student's, and 1.2 times for a plain mean of values of which more than half are one
+and the same. docs/statistics.md has the simulations that these choices rest on.
 
 Of a geometric mean it is the few values near 0 that a sample lacks, so the truth lies more often below than above. Its
 lower end is therefore as far away as the larger of that distance and the equal-tailed bootstrap-t's.
@@ -47,7 +47,7 @@ from leaderboard.metrics.ranking import Ranking
 from leaderboard.metrics.segments import Bools, Floats, Ints
 from leaderboard.statistics import samples
 
-WIDEST, WIDEST_LONG_TAILS = 1.2, 2.5  # times Student's t: more makes intervals wider and covers hardly more
+WIDEST, WIDEST_NEARLY_EQUAL = 2.5, 1.2  # times Student's t: more makes intervals wider and covers hardly more
 ROUNDING = 1e-12
 NO_LIMITS = (-math.inf, math.inf)
 NO_VALUE = "no query has a value"
@@ -201,8 +201,9 @@ def _half_widths(
     above, below = np.full((2, len(fewest)), np.nan)
     if usable.any():
         own = tuple(term[:, usable] for term in terms)
-        widest = WIDEST_LONG_TAILS if aggregation in (VALUE_OF_MEANS, GEOMETRIC_MEAN) else WIDEST
-        most = widest * students_t(freedom[usable], samples.ALPHA)
+        nearly_equal = 2 * samples.most_frequent(own[0]) > fewest[usable]
+        nearly_equal &= aggregation not in (VALUE_OF_MEANS, GEOMETRIC_MEAN)
+        most = np.where(nearly_equal, WIDEST_NEARLY_EQUAL, WIDEST) * students_t(freedom[usable], samples.ALPHA)
         factor = _bootstrap_t(own, samples.ALPHA, resamples, seed)
         above[usable] = below[usable] = np.minimum(factor, most) * error[usable]
         if aggregation is GEOMETRIC_MEAN:
@@ -401,7 +402,7 @@ def _at_thresholds(at_best: Columns, best: Ints, taken_off: Columns, weights: Fl
     with np.errstate(divide="ignore", invalid="ignore"):
         distance = moved / errors[1:]
     students, normal = float(students_t(freedom, samples.ALPHA)[0]), NormalDist().inv_cdf(1 - samples.ALPHA / 2)
-    factor = min(float(_exceeded(distance[np.newaxis], samples.ALPHA)[0]), WIDEST_LONG_TAILS * students)
+    factor = min(float(_exceeded(distance[np.newaxis], samples.ALPHA)[0]), WIDEST * students)
     reach, queries = float(np.quantile(moved, 1 - samples.ALPHA)), weights.shape[1]
     half = max(factor * float(errors[0]), reach * students / normal * math.sqrt(queries / (queries - 1)))
     return float(values[0]), half

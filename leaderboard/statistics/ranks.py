@@ -193,7 +193,7 @@ def pairs_of(values: Floats, width: float) -> Pairs:
         own = differences_of(values, first[some], second[some])
         both = ~np.isnan(own)
         common = both.sum(axis=0)
-        varied = common - _most_frequent(own)
+        varied = common - samples.most_frequent(own)
         own[~both] = 0.0
         mean = own.sum(axis=0) / np.maximum(common, 1)
         squares = np.where(both, (own - mean) ** 2, 0.0).sum(axis=0)
@@ -213,17 +213,6 @@ def differences_of(values: Floats, first: Ints, second: Ints) -> Floats:
     noise = TIE * np.maximum(1.0, np.maximum(np.abs(mine), np.abs(theirs)))
     difference[np.abs(difference) <= noise] = 0.0
     return difference
-
-
-def _most_frequent(differences: Floats) -> Ints:
-    """int64[p]: how often the most frequent of the values of float64[Q, p] occurs, rounding apart; 0 without any."""
-    rising = np.sort(differences, axis=0)  # NaN last
-    starts = np.ones(rising.shape, dtype=bool)
-    starts[1:] = ~(np.diff(rising, axis=0) <= TIE * np.maximum(1.0, np.abs(rising[1:])))
-    row = np.arange(len(rising))[:, np.newaxis]
-    lengths = row + 1 - np.maximum.accumulate(np.where(starts, row, 0), axis=0)
-    longest: Ints = np.where(np.isnan(rising), 0, lengths).max(axis=0, initial=0)
-    return longest
 
 
 def exact_evidence(differences: Floats, width: float) -> Floats:

@@ -24,7 +24,7 @@ from leaderboard.errors import BadInput
 from leaderboard.metrics.aggregation import GEOMETRIC_FLOOR, GEOMETRIC_MEAN, SUM, VALUE_OF_MEANS, Aggregation, Columns
 from leaderboard.metrics.measure import Measure
 from leaderboard.metrics.ranking import Setting
-from leaderboard.metrics.segments import Bools, Floats
+from leaderboard.metrics.segments import Bools, Floats, Ints
 
 ALPHA = 0.05
 CONFIDENCE = 1 - ALPHA
@@ -34,6 +34,7 @@ SEED = 1  # any fixed number will do: it is shown beside every figure that depen
 
 LEAST_QUERIES = 5  # fewer say next to nothing of their own spread: simulated, 95 % intervals cover far less
 
+ALIKE = 1e-12  # values that differ by less, or by that share of one above 1, differ by rounding
 CELLS = 2**22  # numbers in the largest matrix held at once: 32 MB
 
 
@@ -150,6 +151,22 @@ def _scaled(column: Floats, queries: int) -> Floats:
     """The column scaled so that its mean over `queries` is its mean over those that have a value; 0 for the others."""
     defined = ~np.isnan(column)
     return np.where(defined, column, 0.0) * (queries / max(1, int(defined.sum())))
+
+
+def most_frequent(values: Floats) -> Ints:
+    """int64[p]: how often the most frequent value of each column of float64[Q, p] occurs, rounding apart; 0 for none.
+
+    >>> import numpy as np
+    >>> most_frequent(np.array([[0.3, 1.0], [0.1 + 0.2, np.nan], [0.5, np.nan]])).tolist()
+    [2, 1]
+    """
+    rising = np.sort(values, axis=0)  # NaN last
+    starts = np.ones(rising.shape, dtype=bool)
+    starts[1:] = ~(np.diff(rising, axis=0) <= ALIKE * np.maximum(1.0, np.abs(rising[1:])))
+    row = np.arange(len(rising))[:, np.newaxis]
+    lengths = row + 1 - np.maximum.accumulate(np.where(starts, row, 0), axis=0)
+    longest: Ints = np.where(np.isnan(rising), 0, lengths).max(axis=0, initial=0)
+    return longest
 
 
 class Least(NamedTuple):

@@ -43,7 +43,14 @@ def test_the_interval_is_the_symmetric_bootstrap_t_done_literally(values):
     assert (found.low, found.high) == pytest.approx((values.mean() - half, values.mean() + half), abs=0.05 * half)
 
 
-def test_it_is_at_most_a_fifth_wider_than_students_and_two_and_a_half_times_as_wide_where_tails_are_long():
+def test_skewed_values_of_which_none_is_frequent_have_the_whole_bootstrap_t():
+    values = np.array([0.02, 0.1, 0.05, 0.03, 0.04, 0.08, 0.7, 0.01, 0.12, 0.06])
+    half, found = literal_bootstrap_t(values, 10_000, seed=99), interval((values,))
+    assert half > 1.4 * students_t(values)
+    assert found.high - found.estimate == pytest.approx(min(half, 2.5 * students_t(values)), rel=0.05)
+
+
+def test_it_is_at_most_a_fifth_wider_than_students_where_most_values_are_equal_and_detection_two_and_a_half_times():
     values = np.array([1.0] * 11 + [0.5])  # most draws of such values have no spread, or hardly any
     mean, detection = interval((values,)), interval((1 - values, np.zeros(12)), VALUE_OF_MEANS)
     assert mean.high - mean.estimate == pytest.approx(1.2 * students_t(values))
