@@ -29,6 +29,7 @@ from leaderboard.evaluations.reads import evaluations as reads
 from leaderboard.evaluations.rules import Phase, Split, phase_of
 from leaderboard.frozen import frozen
 from leaderboard.judgments.models import JudgmentRevision, Query
+from leaderboard.metrics import parse
 from leaderboard.numbers import counted
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.reads.selection import on_boards, with_current_scoring
@@ -473,6 +474,12 @@ def campaign_summaries(known: Overview) -> tuple[CampaignSummary, ...]:
         )
         rows.append(row)
     return tuple(sorted(rows, key=lambda summary: (summary.campaign.archived, not summary.open)))
+
+
+def measures_used(session: Session, actor: Actor, _: datetime) -> set[str]:
+    """Names, without parameters, of the measures of all campaigns that the reader may know of."""
+    lists = session.scalars(sa.select(Campaign.measures).where(known_campaigns(actor)))
+    return {parse(name).family.name for names in lists for name in names}
 
 
 def is_loading(session: Session) -> bool:

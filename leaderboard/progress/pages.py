@@ -23,8 +23,8 @@ COLUMNS = exports.columns(
 @blueprint.get(ADDRESS)
 def progress(campaign: str) -> ResponseReturnValue:
     page = read(reads.progress, campaign, asked=ASKED)
-    text = request.args.get("text", "")
-    lines, paging = page.listed(text, page_number())
+    text, sort = request.args.get("text", ""), request.args.get("sort", "")
+    lines, paging = page.listed(text, page_number(), sort)
     return render_template(
         "progress/progress.html",
         page=page,
@@ -32,6 +32,7 @@ def progress(campaign: str) -> ResponseReturnValue:
         lines=lines,
         paging=paging,
         text=text,
+        sort=sort,
         chart=charts.progress_chart(page),
         teams=charts.progress_chart(page, "team"),
     )

@@ -5,13 +5,14 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import datetime
+from functools import partial
 
 from sqlalchemy.orm import Session
 
 from leaderboard import db, errors
 from leaderboard.access import Actor, Content, may_see
 from leaderboard.boards.reads import entries as table
-from leaderboard.boards.reads.ranking import Show, choose, load_candidates, ranks
+from leaderboard.boards.reads.ranking import Show, choose, load_candidates, ranks, sorted_rows
 from leaderboard.campaigns import reads as campaign_reads
 from leaderboard.campaigns.models import Campaign
 from leaderboard.evaluations.models import Evaluation
@@ -80,6 +81,10 @@ class Line:
     def at(self, period: Period) -> PeriodPoint | None:
         return next((point for point in self.points if point.period is period), None)
 
+    def mean(self, period: Period) -> float | None:
+        point = self.at(period)
+        return point.figure.mean if point else None
+
 
 @frozen
 class ProgressPage:
@@ -104,10 +109,16 @@ class ProgressPage:
         lines = (*self.systems, *self.teams, *self.baselines)
         return any(point.entry.chosen_of > 1 for line in lines for point in line.points)
 
-    def listed(self, text: str, page: int | None) -> tuple[tuple[Line, ...], table.Paging]:
+    def listed(self, text: str, page: int | None, sort: str) -> tuple[tuple[Line, ...], table.Paging]:
         """The systems and baselines on one page of a long table, or those with this text in their name or their
-        team's."""
-        return table.found_on_page((*self.systems, *self.baselines), lambda line: (line.name, line.team), text, page)
+        team's, as `ordered`."""
+        lines = self.ordered((*self.systems, *self.baselines), sort)
+        return table.found_on_page(lines, lambda line: (line.name, line.team), text, page)
+
+    def ordered(self, lines: Sequence[Line], sort: str) -> tuple[Line, ...]:
+        """By their means in the period of this slug, with - before it the worst first; "": in the latest period."""
+        orders = {period.slug: (self.column, partial(Line.mean, period=period)) for period in self.periods}
+        return sorted_rows(lines, sort or next(reversed(orders), ""), orders)
 
     @property
     def is_series(self) -> bool:

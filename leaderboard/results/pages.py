@@ -1,11 +1,14 @@
 """Queries of an evaluation, one query, one ranked list, two runs beside each other: as pages and as files."""
 
+from collections.abc import Sequence
+from itertools import groupby
 from typing import Any
 
 from flask import Blueprint, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from leaderboard.boards.pages import board_query
+from leaderboard.boards.reads.entries import ROWS, paged
 from leaderboard.evaluations.rules import Judging
 from leaderboard.numbers import read_whole
 from leaderboard.results import api
@@ -72,6 +75,7 @@ def query_file(campaign: str, evaluation: str, query: str) -> Table:
     return evaluation_table(page.evaluation, ending, RESULT_COLUMNS | values, page.rows, facts)
 
 
+FOLDED = 10  # lines or more without a relevant document are one row, until `open` in the address opens it
 LIST_ADDRESS = "/submissions/<int:submission>/queries/<path:query>"
 
 DOCUMENT_COLUMNS = columns(
@@ -81,8 +85,14 @@ DOCUMENT_COLUMNS = columns(
 
 @blueprint.get(LIST_ADDRESS)
 def ranked_list(submission: int, query: str) -> ResponseReturnValue:
-    page = read(queries.ranked_list, store(), submission, query, page=page_number())
-    return render_template("results/ranked_list.html", page=page)
+    page, opened = read(queries.ranked_list, store(), submission, query), request.args.get("open")
+    rows = list[Sequence[queries.ListedDocument]]()
+    for _, run in groupby(page.lines, key=lambda line: (line.relevant, line.returned)):
+        lines = tuple(run)
+        is_folded = len(lines) >= FOLDED and not lines[0].relevant and opened not in ("all", str(lines[0].rank))
+        rows += [lines] if is_folded else [(line,) for line in lines]
+    shown, paging = paged(rows, page_number(), ROWS)
+    return render_template("results/ranked_list.html", page=page, rows=shown, paging=paging)
 
 
 @exported(blueprint, LIST_ADDRESS)

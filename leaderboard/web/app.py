@@ -58,9 +58,7 @@ def download(ending: str) -> str:
 
 def _address(endpoint: str, changes: dict[str, str | None]) -> str:
     # Of other names, `url_for` has arguments of its own.
-    shown = {
-        name: values for name, values in request.args.lists() if name.isalpha() and name != "endpoint" and any(values)
-    }
+    shown = {key: own for key, own in request.args.lists() if key.isalpha() and key != "endpoint" and any(own)}
     wanted: dict[str, Any] = {**shown, **(request.view_args or {}), **changes}
     return url_for(endpoint, **{name: value for name, value in wanted.items() if value})
 

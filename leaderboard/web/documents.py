@@ -17,7 +17,6 @@ DOCS = folder("docs")
 NAMES = sorted(file.relative_to(DOCS).as_posix().removesuffix(".md") for file in DOCS.rglob("*.md"))
 # As links name them: SECURITY.md stands beside docs, and is linked from there.
 PATHS = {f"docs/{name}.md".replace("docs/SECURITY", "SECURITY"): name for name in NAMES}
-OF_THE_WEB = re.compile("https?:|mailto:|#")
 
 
 @frozen
@@ -34,12 +33,9 @@ class Document:
     """name: its address below /docs/; headings: the title first; html: all but the title"""
 
     name: str
+    title: str
     headings: tuple[Heading, ...]
     html: Markup
-
-    @property
-    def title(self) -> str:
-        return self.headings[0].text
 
 
 @cache
@@ -65,16 +61,17 @@ def _document(path: str, name: str) -> Document:
     html = _reader.renderer.render(tokens[3:], _reader.options, {})
     table = '<div class="table-frame" role="group" aria-label="Table" tabindex="0"><table class="table">'
     html = html.replace("<table>", table).replace("</table>", "</table></div>").replace("<pre>", '<pre tabindex="0">')
-    return Document(name, tuple(headings), Markup(html))  # noqa: S704  # our own documents
+    return Document(name, headings[0].text, tuple(headings), Markup(html))  # noqa: S704  # our own documents
 
 
 def _follow(path: str, link: Token) -> None:
     """Has a link lead to a document's page; one to another file of the repository leads nowhere."""
-    file, mark, anchor = str(link.attrs["href"]).partition("#")
+    address = str(link.attrs["href"])
+    file, mark, anchor = address.partition("#")
     name = PATHS.get(posixpath.normpath(posixpath.join(posixpath.dirname(path), file)))
     if name:
         link.attrs["href"] = f"/docs/{name}{mark}{anchor}"
-    elif not OF_THE_WEB.match(f"{link.attrs['href']}"):
+    elif file and ":" not in address:
         del link.attrs["href"]
 
 

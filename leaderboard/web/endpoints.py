@@ -62,7 +62,6 @@ LEFT_OUT: Mapping[str, Collection[str]] = {
     "BoardPage": {"sort", "text", "listed", "shown", "paging", "own_elsewhere", "whole"},
     "QueryListPage": {"sort", "paging"},
     "QueryPage": {"ends", "paging"},
-    "RankedListPage": {"paging"},
     "OrganisedQueries": {"paging"},
     "SubmissionList": {"paging"},
     "PublishedPage": {"paging"},

@@ -15,12 +15,15 @@ from flask import Blueprint, Response, current_app, redirect, render_template, r
 from flask.typing import ResponseReturnValue
 from markupsafe import Markup
 
+from leaderboard.boards.reads.entries import is_found
+from leaderboard.campaigns.reads import measures_used
 from leaderboard.errors import NoDatabase, NoStore, NotFound, OtherBuild, OtherStore
 from leaderboard.metrics import MEASURES_VERSION, agreements, families, groups
 from leaderboard.metrics.measure import AGREEMENT
+from leaderboard.metrics.names import search
 from leaderboard.submissions.models import Installation
 from leaderboard.web.api import family_of
-from leaderboard.web.context import reading
+from leaderboard.web.context import read, reading
 from leaderboard.web.documents import documents
 from leaderboard.web.endpoints import ENDPOINTS, PREFIX
 
@@ -29,8 +32,12 @@ measures = Blueprint("measures", __name__, url_prefix="/measures")
 
 @measures.get("/")
 def index() -> ResponseReturnValue:
+    text, used = request.args.get("q", "").strip(), read(measures_used)
+    agreeing = (family for family in agreements() if is_found(text, (family.name, family.title)))
+    wanted = {family.name for family in (*(search(text).values() if text else families()), *agreeing)}
+    found = {"text": text, "used": used, "wanted": wanted & used if "used" in request.args else wanted}
     listed = {**groups(), AGREEMENT: agreements()}
-    return render_template("measures/index.html", groups=listed, metric_version=MEASURES_VERSION)
+    return render_template("measures/index.html", groups=listed, metric_version=MEASURES_VERSION, **found)
 
 
 @measures.get("/<name>")
@@ -63,13 +70,7 @@ def document(name: str) -> ResponseReturnValue:
     """One of them: how accounts work, how a campaign is imported, what is promised against whom, and so on."""
     if name not in documents():
         raise NotFound
-    return render_template("docs/document.html", document=documents()[name], html=_with_own_address(name))
-
-
-def _with_own_address(name: str) -> Markup:
-    """A document whose examples ask this site."""
-    own = url_for("campaigns.front", _external=True).rstrip("/")
-    return documents()[name].html.replace("https://leaderboard.example", own)
+    return render_template("docs/document.html", document=documents()[name])
 
 
 api_guide = Blueprint("api_guide", __name__)
@@ -78,8 +79,7 @@ api_guide = Blueprint("api_guide", __name__)
 @api_guide.get("/api")
 def guide() -> ResponseReturnValue:
     subjects = [(subject, list(own)) for subject, own in groupby(ENDPOINTS, key=lambda endpoint: endpoint.subject)]
-    examples = Markup("<h2") + _with_own_address("api").split("<h2")[1]
-    return render_template("api/guide.html", subjects=subjects, prefix=PREFIX, examples=examples)
+    return render_template("api/guide.html", subjects=subjects, prefix=PREFIX, document=documents()["api"])
 
 
 health = Blueprint("health", __name__)

@@ -196,3 +196,22 @@ def test_periods_with_one_evaluation_each_are_a_series_and_no_others(years: Fiel
     assert not read(years, condition="French").is_series
     years.evaluation("2026-b", condition="English", period="2026", period_key=2026)
     assert not read(years).is_series
+
+
+def test_tables_stand_in_the_order_of_the_latest_year_or_of_the_one_that_is_asked_for(years: Field) -> None:
+    for name, own in {"Alder": (0.6, 0.1), "Birch": (0.2, 0.5), "Cedar": (0.4, None), "Dogwood": (0.3, 0.3)}.items():
+        for year, mean in zip(("2025", "2026"), own, strict=True):
+            if mean is not None:
+                kind = SystemKind.BASELINE if name == "Dogwood" else SystemKind.AUTOMATIC
+                years.run(name, {"AP": [mean] * 4}, evaluation=year, kind=kind)
+    page = read(years)
+
+    def listed(sort: str) -> list[str]:
+        return [line.name for line in page.listed("", 1, sort)[0]]
+
+    assert listed("") == ["Birch", "Dogwood", "Alder", "Cedar"]
+    assert listed("2025") == ["Alder", "Cedar", "Dogwood", "Birch"]
+    assert listed("-2026") == ["Alder", "Dogwood", "Birch", "Cedar"]  # without a mean: last, either way round
+    assert [line.name for line in page.ordered(page.teams, "2025")] == ["Team Alder", "Team Cedar", "Team Birch"]
+    with pytest.raises(BadInput, match="sort=2019"):
+        listed("2019")

@@ -9,14 +9,13 @@ from leaderboard.audit.writes import present
 from leaderboard.campaigns import writes as campaigns
 from leaderboard.errors import NotAllowed, NotFound
 from leaderboard.evaluations.rules import Judging, Opening
-from leaderboard.results.reads import queries as ranked_lists
 from leaderboard.results.reads.queries import RankedListPage, ranked_list
 from tests.support.world import World
 
 
-def read(world: World, run: int, query: str, actor: Actor = VISITOR, page: int | None = 1) -> RankedListPage:
+def read(world: World, run: int, query: str, actor: Actor = VISITOR) -> RankedListPage:
     with world.database.read() as session:
-        return ranked_list(session, actor, world.store, run, query, present(), page)
+        return ranked_list(session, actor, world.store, run, query, present())
 
 
 @pytest.fixture
@@ -75,19 +74,7 @@ def test_a_missing_query_has_an_empty_list(opened: World) -> None:
     run = opened.submit("q1 Q0 d1 1 0.5 t\n")
     opened.drain()
     page = read(opened, run, "q2")
-    assert (page.lines, page.retrieved, page.relevant, page.paging.pages) == ((), 0, 1, 1)
-
-
-def test_a_long_list_comes_page_by_page_and_a_page_too_far_is_the_last(
-    opened: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(ranked_lists, "DOCUMENTS", 2)
-    run = opened.submit("".join(f"q1 Q0 d{n} 1 {9 - n} t\n" for n in range(5)))
-    opened.drain()
-    second = read(opened, run, "q1", page=2)
-    assert ([line.document for line in second.lines], second.paging.page, second.paging.pages) == (["d2", "d3"], 2, 3)
-    assert [line.document for line in read(opened, run, "q1", page=99).lines] == ["d4"]
-    assert len(read(opened, run, "q1", page=None).lines) == 5
+    assert (page.lines, page.retrieved, page.relevant) == ((), 0, 1)
 
 
 def test_a_list_may_not_be_seen_while_details_are_closed_not_even_by_its_team(world: World) -> None:

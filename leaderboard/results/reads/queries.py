@@ -251,9 +251,6 @@ def query_heading(query: Query, relevant: int | None, texts: bool) -> QueryHeadi
     )
 
 
-DOCUMENTS = 100  # lines
-
-
 @frozen
 class ListedDocument:
     """A line of the run. grade: None when not judged; returned: whether AQWV and the set measures count it so."""
@@ -276,7 +273,7 @@ class MissedDocument:
 
 @frozen
 class RankedListPage:
-    """lines: those of this page; the counts are over the whole list, `relevant` over the judgments.
+    """relevant: over the judgments; the other counts are over the list.
 
     complete  whether a document without a judgment counts as not relevant; nothing is `unjudged` then
     missed   relevant documents that the run does not list, best first; empty unless `judgments_open`
@@ -293,7 +290,6 @@ class RankedListPage:
     threshold: float | None
     returned_by: ReturnedBy
     lines: tuple[ListedDocument, ...]
-    paging: Paging
     retrieved: int
     returned: int
     found: int
@@ -313,12 +309,8 @@ def ranked_list(
     submission_id: int,
     external_id: str,
     now: datetime,
-    page: int | None = None,
 ) -> RankedListPage:
-    """One page of the list, or all of it (`page` None).
-
-    Raises NotFound for no such scored run or query, NotAllowed while single documents may not be seen.
-    """
+    """Raises NotFound for no such scored run or query, NotAllowed while single documents may not be seen."""
     scored = find_scored(session, actor, submission_id, now)
     run, scoring, scoring_set, subset = scored.run, scored.scoring, scored.scoring_set, scored.subset
     evaluation = run.evaluation
@@ -340,7 +332,6 @@ def ranked_list(
     missed = sorted((relevant[document], document) for document in relevant.keys() - {*listed.documents})
     columns = per_query_columns(scoring_set)
     values = load_slices(session, [scoring.id], [column.name for column in columns], subset, query.position)
-    shown, paging = paged(lines, page, DOCUMENTS)
     complete = scoring_set.settings.judging is Judging.COMPLETE
     return RankedListPage(
         submission_id=run.id,
@@ -352,8 +343,7 @@ def ranked_list(
         values=tuple(values.get((scoring.id, column.name)) for column in columns),
         threshold=run.threshold,
         returned_by=returned_by(listed.decisions, run.threshold),
-        lines=shown,
-        paging=paging,
+        lines=tuple(lines),
         retrieved=len(lines),
         returned=sum(line.returned for line in lines),
         found=sum(line.relevant for line in lines),
