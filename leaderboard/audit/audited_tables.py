@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 
 from leaderboard.accounts.models import User
 from leaderboard.audit.rules import canonical, digest, short
-from leaderboard.campaigns.models import Campaign, CampaignOrganiser, CampaignTeam
+from leaderboard.campaigns.models import Campaign, CampaignOrganiser, CampaignTeam, Site
 from leaderboard.db import Base, Json
 from leaderboard.evaluations.models import Agreement, Evaluation
 from leaderboard.judgments.models import JudgmentRevision, Query
@@ -118,6 +118,7 @@ TABLES = (
     AuditedTable("scoring", Scoring, only=OF_SCORING, where=Scoring.state.not_in(UNFINISHED)),
     AuditedTable("participation", Participation, ("team_id", "evaluation_id"), left_out=COUNTS),
     AuditedTable("account", User, left_out=OF_ACCOUNT, hashed=("name", "name_key")),
+    AuditedTable("site", Site),
 )
 AUDITED = {table.name: table for table in TABLES}
 
@@ -132,6 +133,7 @@ OF_SUBJECT = {  # table of an event's subject -> the things that the event is ab
     "submission": ("submission", "participation"),
     "scoring": ("scoring",),
     "user": ("account",),
+    "site": ("site",),
 }
 
 

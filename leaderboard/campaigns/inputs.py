@@ -1,5 +1,6 @@
 """The settings of a campaign, each declared once."""
 
+import base64
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, field_validator
@@ -201,3 +202,27 @@ class LetOut(Inputs):
     """A team is let out."""
 
     confirm: Confirm = False
+
+
+SITE, PNG = "Leaderboard", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"
+LOGO_BYTES, LOGO_SIDE = 64 << 10, 1024
+LONG = Shown(lines=6, code=True, is_file=True)
+Text = Annotated[str, text_of(LONGEST_GUIDELINES, str.rstrip)]
+
+
+def _logo(text: str) -> str:
+    logo = base64.b64decode(text)
+    sides = int.from_bytes(logo[16:20]), int.from_bytes(logo[20:24])
+    if logo and not (logo.startswith(PNG) and len(logo) <= LOGO_BYTES and min(sides) > 0 and max(sides) <= LOGO_SIDE):
+        raise ValueError("choose a PNG of at most 64 KiB and 1024 × 1024 pixels")
+    return text
+
+
+class SiteSettings(Inputs):
+    """What the site is called and says about itself. logo: in base64."""
+
+    name: Annotated[Name, text_of(60)] = setting("Name of the site", "In the head of every page.", default=SITE)
+    about: Text = setting("About", "In Markdown, as all three. The foot of pages links to it.", default="", shown=LONG)
+    contact: Text = setting("Contact", "Whom to write to about the site.", default="", shown=LONG)
+    privacy: Text = setting("Privacy", "What is kept of visitors and accounts, how long.", default="", shown=LONG)
+    logo: Annotated[str, AfterValidator(_logo)] = setting("Logo", default="")

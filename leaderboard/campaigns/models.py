@@ -73,3 +73,16 @@ class CampaignTeam(Base):
 
     campaign_id: Mapped[int] = mapped_column(sa.ForeignKey("campaign.id", ondelete="CASCADE"), primary_key=True)
     team_id: Mapped[int] = mapped_column(sa.ForeignKey("team.id", ondelete="CASCADE"), primary_key=True, index=True)
+
+
+class Site(Base):
+    """What the site is called and says about itself: one row, once an admin has changed it (`SiteSettings`)."""
+
+    __tablename__ = "site"
+
+    id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    name: Mapped[str]
+    about: Mapped[str]
+    contact: Mapped[str]
+    privacy: Mapped[str]
+    logo: Mapped[str]  # a PNG in base64

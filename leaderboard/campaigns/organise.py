@@ -5,11 +5,13 @@ Making a campaign, its settings, archiving and removing it.
 Who organises a campaign, which teams know of a private one, and who may make campaigns.
 """
 
+import base64
 from collections.abc import Callable
 
 from flask import Blueprint, g, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from sqlalchemy.orm import Session
+from wtforms import BooleanField, FileField
 
 from leaderboard import access
 from leaderboard.campaigns import api, inputs, reads, writes as campaigns
@@ -21,7 +23,7 @@ from leaderboard.errors import InvalidFields, LeaderboardError, NotFound, Unconf
 from leaderboard.evaluations import writes as evaluations
 from leaderboard.evaluations.reads.readiness import actions, left_to_do, readiness
 from leaderboard.metrics.names import groups, search
-from leaderboard.web.context import actor, read
+from leaderboard.web.context import actor, read, site, writing
 from leaderboard.web.forms import Declared, Form, answered, declared, done, filled, form_page, saved, sent_on
 from leaderboard.web.organise import MENDS, change_here, evaluation_here, mended_at, organised, settings_change
 from leaderboard.web.sessions import signed_in
@@ -222,3 +224,25 @@ def founders() -> ResponseReturnValue:
         return sent_on(said, ".founders")
 
     return answered(form, "organise/founders.html", change, founders=founders)
+
+
+class SiteForm(declared(inputs.SiteSettings, "logo")):  # type: ignore[misc]  # made of the settings
+    image = FileField("Logo (optional)", description="A PNG of at most 64 KiB and 1024 × 1024 pixels.")
+    no_logo = BooleanField("Show no logo")
+
+
+@people_blueprint.route("/site", methods=["GET", "POST"], endpoint="site")
+@signed_in
+def change_site() -> ResponseReturnValue:
+    if not actor().all_powerful:
+        raise NotFound
+    form = filled(SiteForm, site().model_dump())
+
+    def change() -> ResponseReturnValue:
+        image = form["image"].data.read() if form["image"].data else b""
+        logo = {"logo": base64.b64encode(image).decode()} if image or form["no_logo"].data else {}
+        with writing() as session:
+            campaigns.change_site(session, actor(), **form.sent(), **logo)
+        return sent_on("The site is changed.", ".site")
+
+    return answered(form, "site/form.html", change)

@@ -20,7 +20,8 @@ from leaderboard.accounts.models import User
 from leaderboard.boards.reads.entries import Column, Entry, at_level, column, disambiguate
 from leaderboard.boards.reads.ranking import Show, choose, load_candidates, ranks
 from leaderboard.boards.rules import Rounding
-from leaderboard.campaigns.models import Campaign, CampaignOrganiser, CampaignTeam
+from leaderboard.campaigns.inputs import SiteSettings
+from leaderboard.campaigns.models import Campaign, CampaignOrganiser, CampaignTeam, Site
 from leaderboard.campaigns.rules import Visibility
 from leaderboard.db import exists, snapshot
 from leaderboard.errors import NotFound
@@ -320,6 +321,12 @@ def _teams_let_in(session: Session, campaign: Campaign) -> tuple[LetIn, ...]:
     teams = sa.select(Team.id, Team.slug, Team.name).join(CampaignTeam)
     own = CampaignTeam.campaign_id == campaign.id
     return tuple(LetIn(*row) for row in session.execute(teams.where(own).order_by(Team.name, Team.id)))
+
+
+def site_settings(session: Session) -> SiteSettings:
+    """What the site is called and says about itself: as an admin has set it, else the defaults."""
+    row = session.get(Site, 1)
+    return SiteSettings.model_construct(**{name: getattr(row, name) for name in SiteSettings.model_fields if row})
 
 
 def founders(session: Session, actor: Actor, _: datetime) -> tuple[Founder, ...]:

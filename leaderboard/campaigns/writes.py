@@ -11,8 +11,8 @@ from leaderboard import db, names
 from leaderboard.access import Actor, locked_to_organise, open_to_all, require, require_organiser
 from leaderboard.accounts.models import User
 from leaderboard.audit.writes import assign, present, record
-from leaderboard.campaigns.inputs import CampaignSettings
-from leaderboard.campaigns.models import Campaign, CampaignOrganiser, CampaignTeam
+from leaderboard.campaigns.inputs import CampaignSettings, SiteSettings
+from leaderboard.campaigns.models import Campaign, CampaignOrganiser, CampaignTeam, Site
 from leaderboard.campaigns.rules import PRIOR_FIELDS, Visibility
 from leaderboard.declared.inputs import checked, defaults_of
 from leaderboard.errors import Conflict, InvalidFields, PriorLocked
@@ -29,7 +29,8 @@ LOCKED = (*PRIOR_FIELDS, "no_relevant")  # from the first result of a published 
 SCORED_BY = ("measures", "primary_measure", *OF_CAMPAIGN)  # a change of these makes new scoring sets
 CHANGEABLE = tuple(CampaignSettings.model_fields)
 DEFAULTS = {**defaults_of(CampaignSettings), "simulated": False}
-TAKEN = {"campaigns", "founders", "import"}  # pages that stand where campaigns do in their organisers' rooms
+DEFAULTS_OF_SITE = defaults_of(SiteSettings)
+TAKEN = {"campaigns", "founders", "import", "site"}  # pages that stand where campaigns do in their organisers' rooms
 
 
 def create_campaign(
@@ -179,3 +180,13 @@ def checked_settings(values: Mapping[str, Any]) -> dict[str, Any]:
     if settings["primary_measure"] not in settings["measures"]:
         settings["measures"].insert(0, settings["primary_measure"])
     return settings
+
+
+def change_site(session: Session, actor: Actor, **changes: Any) -> None:
+    """Changes some of SiteSettings, for admins. Raises InvalidFields."""
+    require(actor.all_powerful, "Only admins change what the site is called and says about itself.")
+    row = session.get(Site, 1, with_for_update=True) or Site(id=1, **DEFAULTS_OF_SITE)
+    before = {name: getattr(row, name) for name in DEFAULTS_OF_SITE}
+    if fields := assign(row, **checked(SiteSettings, before | changes).model_dump()):
+        db.add_or_refuse(session, row, Conflict("Somebody else just changed this. Look again, then repeat it."))
+        record(session, actor, "change", row, fields=fields)

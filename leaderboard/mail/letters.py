@@ -14,6 +14,7 @@ from sqlalchemy.orm import Session
 from leaderboard import access, moments, names, numbers
 from leaderboard.accounts.models import User
 from leaderboard.accounts.rules import token_hash
+from leaderboard.campaigns.reads import site_settings
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.mail.models import Mail, MailLink
 from leaderboard.mail.rules import OPTIONAL, MailKind, lasts
@@ -153,7 +154,7 @@ def written(session: Session, mail: Mail, site: str, now: datetime) -> Letter | 
     elif mail.kind in (MailKind.CONFIRMATION, MailKind.RESET):
         values["token"] = _new_token(session, mail, user, to, now)
     subject, _, text = text.format_map(values).partition("\n")
-    text = f"{text.strip()}\n\n-- \nLeaderboard, {site}\n"
+    text = f"{text.strip()}\n\n-- \n{site_settings(session).name}, {site}\n"
     if mail.kind in OPTIONAL:
         text += f"Which of these mails you get: {site}/account/mail\n"
     return Letter(f"{mail.id}.{mail.created_at:%Y%m%d%H%M%S}", to, subject, text)

@@ -458,6 +458,9 @@ def _take_in(page: Submitting, posted: Posted, intake: Intake) -> ResponseReturn
         if earlier is None:
             return _refused(page, form, error, wrong, upload, intake.checked)
         run = earlier  # the button was pressed twice
+    if page.is_baseline:
+        where = {"campaign": page.evaluation.campaign.slug, "evaluation": page.evaluation.slug}
+        return sent_on("The baseline run is submitted.", "organise.evaluation", **where)
     return redirect(url_for("submissions.show", submission=run))
 
 

@@ -18,6 +18,8 @@ from sqlalchemy.orm import Session
 
 from leaderboard import access, db, numbers
 from leaderboard.audit.writes import present
+from leaderboard.campaigns.inputs import SiteSettings
+from leaderboard.campaigns.reads import site_settings
 from leaderboard.config import Config
 from leaderboard.errors import NotFound
 from leaderboard.store import RunStore
@@ -116,6 +118,14 @@ def read(
     """
     with reading() if within is None else nullcontext(within) as session:
         return page(session, actor(), *where, now(), **{name: request.args.get(name) for name in asked}, **more)
+
+
+def site() -> SiteSettings:
+    """What the site is called and says about itself, looked up once a request."""
+    if "site" not in g:
+        with reading() as session:
+            g.site = site_settings(session)
+    return cast(SiteSettings, g.site)
 
 
 def page_number() -> int:

@@ -13,6 +13,7 @@ from flask_wtf.csrf import CSRFError
 from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound, RequestEntityTooLarge
 
 from leaderboard import errors, numbers
+from leaderboard.campaigns.inputs import SiteSettings
 from leaderboard.web.exports import FORMATS
 
 log = logging.getLogger(__name__)
@@ -79,8 +80,10 @@ def page(
     if request.path.rpartition(".")[2] in FORMATS:
         return Response(f"{heading}: {words}\n", status, content_type="text/plain; charset=utf-8")
     g.refused = status in ABOUT_THE_FORM  # its title begins with "Error", as that of a refused form
-    # What says that the database is away must not ask it who is reading.
+    # What says that the database is away must not ask it who is reading, nor what the site is called.
     template = "error.html" if status < HTTPStatus.INTERNAL_SERVER_ERROR else "fault.html"
+    if template == "fault.html":
+        g.site = SiteSettings()
     form = _form_address() if g.refused and request.method == "POST" else None
     return render_template(template, status=status, heading=heading, message=words, form=form), status
 

@@ -245,7 +245,8 @@ class _Renderer(RendererHTML):
             token.attrSet("rel", "nofollow noopener")
         if token.type in ("heading_open", "heading_close"):
             token.tag = f"h{min(6, int(token.tag[1:]) + 2)}"
-        token.attrs.pop("style", None)  # of a column that is aligned: the policy of the pages allows none
+        if "right" in str(token.attrs.pop("style", "")):  # of a column: the policy of the pages allows no style
+            token.attrSet("class", "figure")
         return super().renderToken(tokens, idx, options, env)
 
 

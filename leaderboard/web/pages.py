@@ -7,6 +7,7 @@ The page that says how to use the API.
 Whether this process can serve: what a load balancer asks.
 """
 
+import base64
 from http import HTTPStatus
 from itertools import groupby
 
@@ -23,7 +24,7 @@ from leaderboard.metrics.measure import AGREEMENT
 from leaderboard.metrics.names import search
 from leaderboard.submissions.models import Installation
 from leaderboard.web.api import family_of
-from leaderboard.web.context import read, reading
+from leaderboard.web.context import read, reading, site
 from leaderboard.web.documents import documents
 from leaderboard.web.endpoints import ENDPOINTS, PREFIX
 
@@ -80,6 +81,23 @@ api_guide = Blueprint("api_guide", __name__)
 def guide() -> ResponseReturnValue:
     subjects = [(subject, list(own)) for subject, own in groupby(ENDPOINTS, key=lambda endpoint: endpoint.subject)]
     return render_template("api/guide.html", subjects=subjects, prefix=PREFIX, document=documents()["api"])
+
+
+about_site = Blueprint("site", __name__)
+
+
+@about_site.get("/<any(about, contact, privacy):name>")
+def text(name: str) -> ResponseReturnValue:
+    if not (words := getattr(site(), name)):
+        raise NotFound
+    return render_template("site/text.html", title=name.capitalize(), words=words)
+
+
+@about_site.get("/logo.png")
+def logo() -> Response:
+    if not site().logo:
+        raise NotFound
+    return Response(base64.b64decode(site().logo), mimetype="image/png")
 
 
 health = Blueprint("health", __name__)

@@ -144,6 +144,16 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", name=op.f("pk_installation")),
     )
     op.create_table(
+        "site",
+        sa.Column("id", sa.Integer(), autoincrement=False, nullable=False),
+        sa.Column("name", sa.Text(), nullable=False),
+        sa.Column("about", sa.Text(), nullable=False),
+        sa.Column("contact", sa.Text(), nullable=False),
+        sa.Column("privacy", sa.Text(), nullable=False),
+        sa.Column("logo", sa.Text(), nullable=False),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_site")),
+    )
+    op.create_table(
         "attempt",
         sa.Column("id", sa.Integer(), nullable=False),
         sa.Column("subject", sa.Text(), nullable=False),

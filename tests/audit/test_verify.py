@@ -78,6 +78,7 @@ TAMPERED: dict[str, Changes] = {
         ("participation 1/1", "itself"), ("participation 2/1 (Another year)", "itself"),
     ],
     'UPDATE "user" SET is_admin = true WHERE name = \'Eve\'': [("account 2 (Eve)", "is_admin")],
+    "INSERT INTO site VALUES (1, 'Mine', '', '', '', '')": [("site 1 (site 1)", "itself")],
     # how scorings ended
     "UPDATE scoring SET digest = 'x' WHERE id = 1": [(SCORINGS[1], "digest")],
     "UPDATE scoring SET state = 'rejected' WHERE id = 3": [(SCORINGS[3], "state"), STANDS],

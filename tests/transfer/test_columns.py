@@ -90,6 +90,7 @@ NOT_OF_A_CAMPAIGN: Mapping[str, str] = (
     | {"pseudonym": "random; what systems are called here while names are hidden"}
     | {"generation": "which pages are out of date here", "former_address": "where links of this installation led"}
     | {"board_generation": "which boards are out of date here"}
+    | {"site": "of this installation too"}
     | {"installation": "of this installation, as its name says"}
     | {"team_name": "what teams were called in this installation; names of teams are taken anew"}
 )  # fmt: skip

@@ -316,6 +316,9 @@ PAGES: dict[str, tuple[Page, ...]] = {
     ),
     "documents.index_of_documents": (Page("/docs/", PUBLIC), Page("/docs/?q=token", PUBLIC)),
     "health.healthz": (Page("/healthz", PUBLIC),),
+    "site.text": (Page("/about", NOBODY),),  # nothing is said here, and there is no logo
+    "site.logo": (Page("/logo.png", NOBODY),),
+    "organise_people.site": (Page("/organise/site", ROOMS, only_admins=True),),
     "api_guide.guide": (Page("/api", PUBLIC),),
     "account.new": (Page("/account/tokens/new", ACCOUNTS),),
     # The API answers as the page does that shows the same.
@@ -499,6 +502,7 @@ _forms(LOG_IN_FIRST, {
 })  # fmt: skip
 _forms(ONLY_ADMINS, {
     "organise_campaigns.new": "/organise/campaigns/new", "organise_people.founders": "/organise/founders",
+    "organise_people.site": "/organise/site",
     "organise_import.preview_whole": "/organise/import/preview",
     "organise_import.complete_whole": "/organise/import/manifest",
     "organise_import.take_in_whole": "/organise/import",

@@ -77,6 +77,7 @@ WITHOUT: Mapping[str, str] = {
     "organise_import.whole": "a form to choose a file",
     "organise_submissions.baseline": "submit_run, then change_organised_system: as with any run and system",
     "organise_submissions.add_baseline": "the same",
+    "organise_people.site": "an admin sets it once, by looking at it",
 }
 
 

@@ -38,6 +38,8 @@ NOT_KEPT_ROOMS = {
 NOT_KEPT = {
     "judgments.known": ONCE,
     "judgments.subtopics": ONCE,
+    "site.logo": "it is a file, and seldom asked for",
+    "site.text": "it is seldom read",
     "static": FILE,
     "submissions.ask_primary": FORM,
     "submissions.ask_stand": FORM,

@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from flask import Flask
@@ -30,8 +31,8 @@ def test_nothing_inline_runs_and_nobody_frames_a_page(app: Flask, path: str) -> 
     assert headers["Referrer-Policy"] == "same-origin"
 
 
-def test_cookies_are_only_for_https_and_not_for_scripts(tmp_path: object) -> None:
-    config = Config(database_url=f"sqlite:///{tmp_path}/x.sqlite", store_url=f"{tmp_path}", secret_key="s")
+def test_cookies_are_only_for_https_and_not_for_scripts(tmp_path: object, migrated_sqlite: Path) -> None:
+    config = Config(database_url=f"sqlite:///{migrated_sqlite}", store_url=f"{tmp_path}", secret_key="s")
     answer = create_app(config).test_client().get("/login")
     cookie = answer.headers["Set-Cookie"]
     assert {"Secure", "HttpOnly", "SameSite=Lax"} <= set(cookie.split("; "))

@@ -116,9 +116,10 @@ def _state(session: Session, evaluation: Evaluation, now: datetime) -> _State:
     campaign = evaluation.campaign
     known_to = Visibility.DRAFT if evaluation.draft else campaign.visibility
     let_in = {*session.scalars(sa.select(CampaignTeam.team_id).where(CampaignTeam.campaign_id == campaign.id))}
-    entered = set(session.scalars(sa.select(Submission.team_id).where(Submission.evaluation_id == evaluation.id)))
-    current = standing_set(session, evaluation.id, evaluation.official_source)
     own = Submission.evaluation_id == evaluation.id
+    participating = own, Submission.team_id.is_distinct_from(campaign.baseline_team_id)
+    entered = set(session.scalars(sa.select(Submission.team_id).where(*participating)))
+    current = standing_set(session, evaluation.id, evaluation.official_source)
     baselines = sa.select(System.id).where(System.kind == SystemKind.BASELINE, Submission.system_id == System.id, own)
     chosen = sa.select(
         Submission.id, Submission.chosen_at, Submission.withdrawn_at, Submission.ruling, Submission.holds_place,
