@@ -64,14 +64,14 @@ class EvaluationSettings(Inputs):
     closes_at: Moment | None = setting("Closes", "Left empty, it never closes.", default=None, shown=Shown("--closes"))
     grace_seconds: Whole = setting(
         "Seconds of grace after closing",
-        "In which uploads that began before may end. What closing makes public opens only then.",
+        "Uploads that began before closing may end in this time. What closing makes public becomes public after it.",
         default=60, ge=0, le=rules.LONGEST_GRACE, shown=Shown("--grace"),
     )  # fmt: skip
     late_allowed: bool = setting(
-        "Take late runs too; they are shown and not ranked", default=False, shown=Shown("--late/--no-late")
+        "Accept late runs; they are shown but not ranked", default=False, shown=Shown("--late/--no-late")
     )
     daily_quota: Whole | None = setting(
-        "Submissions of a team in a day", f"{NO_LIMIT} Each one's figures tell something of the judgments.",
+        "Submissions of a team in a day", f"{NO_LIMIT} Each submission's figures reveal something of the judgments.",
         default=DAILY_QUOTA, ge=0, le=GREATEST,
     )  # fmt: skip
     total_quota: Whole | None = setting("Submissions of a team in all", NO_LIMIT, default=None, ge=0, le=GREATEST)
@@ -89,22 +89,22 @@ class EvaluationSettings(Inputs):
     }))  # fmt: skip
     relevance_level: Whole = setting("Lowest grade that is relevant", default=1, ge=1, le=GREATEST)
     results: Opening = setting("The board is public", default=Opening.ALWAYS, shown=OPENING)
-    own_results: bool = setting("Show a team its own means in any case", default=True)
+    own_results: bool = setting("Always show a team its own means", default=True)
     details: Opening = setting(
         "Results by query, which reveal judgments, are public", default=Opening.CLOSED, shown=OPENING
     )
     texts: Opening = setting("Texts and tags of queries are public", default=Opening.OPENED, shown=OPENING)
     hidden_queries: Opening = setting(
-        "Hidden queries are shown and counted as all others",
-        "Until then only organisers know of them, and public means are over the others.",
+        "Hidden queries become visible",
+        "Until then only organisers see them, and public means leave them out.",
         default=Opening.CLOSED, shown=OPENING,
     )  # fmt: skip
     anonymous_until: Moment | None = setting(
         "Names of teams and systems are hidden until",
-        "Each team sees its own. On that moment the board shows them by itself.", default=None,
+        "Each team sees its own names. The board reveals all names at this moment.", default=None,
     )  # fmt: skip
     judgments_published: bool = setting(
-        "Publish the judgments", "Once it has closed and never before: as pages, and as a file that trec_eval reads.",
+        "Publish the judgments", "After closing, never before: as pages, and as a file for trec_eval.",
         default=False, shown=Shown("--publish-judgments/--keep-judgments"),
     )  # fmt: skip
 

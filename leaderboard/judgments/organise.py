@@ -223,7 +223,7 @@ def judgments_take_in(**_: str) -> ResponseReturnValue:
 @organised
 def official(**_: str) -> ResponseReturnValue:
     source = request.form.get("source", "")
-    said = f"Boards go by the judgments of {source} now."
+    said = f"Boards use the judgments of {source} now."
     return changed_here(partial(_judgments_page, Form()), said, make_official, source)
 
 

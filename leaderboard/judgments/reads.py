@@ -119,7 +119,7 @@ def removal_of_source(session: Session, evaluation: Evaluation, source: str, now
     """What taking it away does. Raises Conflict for the official source, one that is set aside and one that is none."""
     require_source(session, evaluation, source)
     if source == evaluation.official_source:
-        raise Conflict(f"Boards go by the judgments of {source}; let them go by another source first, or rename it.")
+        raise Conflict(f"Boards use the judgments of {source}; choose another source first, or rename it.")
     if source in evaluation.set_aside:
         raise Conflict(f"{source} is set aside already.")
     if not exists(session, Submission.evaluation_id == evaluation.id):

@@ -101,7 +101,7 @@ def test_judgments_of_several_sources_are_listed_and_one_is_made_the_official_on
     assert (
         ok("judgments", "rename", place, "assessors", "experts") == "assessors of robust/2004 is called experts now\n"
     )
-    assert "Boards go by the judgments of llm" in refused("judgments", "remove", place, "llm", "--confirm")
+    assert "Boards use the judgments of llm" in refused("judgments", "remove", place, "llm", "--confirm")
     assert "--confirm" in refused("judgments", "remove", place, "experts")
     assert ok("judgments", "remove", place, "experts", "--confirm") == "experts of robust/2004 is removed\n"
     assert len(ok("judgments", "list", place).splitlines()) == 2  # the head and revision 2

@@ -97,7 +97,7 @@ def test_a_closing_date_moved_into_the_past_and_back_says_what_it_opens_and_to_w
     [(urgency, _)] = dates(field)
     assert urgency is Urgency.DONE
     assert changed(field, closes_at=now + 30 * DAY) == (f"The year 2026 {AGAIN}: {REVEALED}.",)
-    told = (Urgency.LOOK, f"It takes runs again, and ranks them, although everybody could read before: {REVEALED}.")
+    told = (Urgency.LOOK, f"It accepts and ranks runs again, although this was public before: {REVEALED}.")
     assert told in dates(field)
     # Nor is it forgotten where it was closed once more, and what it published taken back before it opens again.
     changed(field, closes_at=now - 2 * DAY)

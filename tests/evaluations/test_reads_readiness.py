@@ -55,7 +55,7 @@ def test_a_new_draft_lacks_queries_judgments_and_readers_and_says_where_each_is_
         "Queries": Mend.QUERIES,
         "Judgments": Mend.JUDGMENTS,
         "Dates": Mend.DATES,  # it closed before anybody knew of it
-        "Who knows of it": Mend.PUBLISH,
+        "Visible to": Mend.PUBLISH,
     }
     with field.database.read() as session:
         assert left_to_do(session, CONSOLE, "news", NOW) == {"2027": len(left)}  # 2026 has closed
@@ -83,7 +83,7 @@ def test_everything_is_listed_from_the_start(field: Field) -> None:
         ("Measures", Mend.JUDGMENTS),  # Novelty
         ("Measures", Mend.JUDGMENTS),  # StRecall
         ("Judgments", Mend.JUDGMENTS),
-        ("Who knows of it", Mend.PUBLISH),
+        ("Visible to", Mend.PUBLISH),
     ]
     assert left[-1].words == "Draft evaluation and campaign: visible to organisers only."
 
@@ -136,7 +136,7 @@ def test_runs_that_were_brought_in_need_the_dates_that_the_evaluation_had(field:
         with field.database.write() as session:
             session.execute(sa.update(Submission).where(Submission.id.in_(number)).values(imported_at=NOW))
         [dates] = points(field)["Dates"]
-        assert (dates.urgency, "brought in" in dates.words) == (urgency, urgency is Urgency.TO_DO)
+        assert (dates.urgency, "imported" in dates.words) == (urgency, urgency is Urgency.TO_DO)
 
 
 def test_a_list_of_documents_that_is_shorter_than_the_collection_is_to_be_mended(field: Field) -> None:
@@ -171,10 +171,10 @@ def test_queries_without_judgments_and_without_relevant_documents_are_counted(fi
 def test_a_private_campaign_without_teams_is_known_to_nobody(field: Field) -> None:
     with organising(field) as (_, news, _):
         news.visibility = Visibility.PRIVATE
-    point = points(field)["Who knows of it"][0]
+    point = points(field)["Visible to"][0]
     assert (point.urgency, point.mend) == (Urgency.TO_DO, Mend.ORGANISERS)
     with organising(field) as (session, news, _):
         campaigns.let_team_in(session, CONSOLE, news, teams.create_team(session, CONSOLE, "Meadow"))
-    assert points(field)["Who knows of it"][0].words == "The campaign is private: 1 team let in."
+    assert points(field)["Visible to"][0].words == "The campaign is private: 1 team let in."
     with field.database.read() as session, pytest.raises(NotFound):  # nor is the list there for others
         readiness(session, VISITOR, "news", "2026", NOW)

@@ -76,7 +76,7 @@ def test_a_name_that_is_taken_or_none_is_refused_and_so_is_who_organises_nothing
 
 def test_a_source_goes_for_good_as_long_as_nothing_was_submitted(world: World) -> None:
     world.judge(OTHERS, source="llm")
-    with refused(world.database, Conflict, "scoring_set", match="Boards go by the judgments of assessors"):
+    with refused(world.database, Conflict, "scoring_set", match="Boards use the judgments of assessors"):
         remove(world, "assessors")
     assert remove(world, "llm") is Removal.GONE
     assert sets(world) == [("assessors", SetState.CURRENT)]

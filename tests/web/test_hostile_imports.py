@@ -114,7 +114,7 @@ def test_a_hostile_archive_is_refused_in_words_and_leaves_nothing(
     answer = organiser.send(PREVIEW, make(), "years.archive", field="archive")
     assert answer.status_code == 400
     assert said in answer.text
-    assert "Yes, bring them in" not in answer.text
+    assert "Import this archive" not in answer.text
     assert counts(world) == before
     assert not [path for path in tmp_path.rglob("*") if "zeros" in path.name]
 

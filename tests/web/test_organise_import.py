@@ -116,11 +116,11 @@ def test_an_organiser_sees_what_an_archive_makes_and_then_brings_it_in_once(orga
         assert slugs(world) == ["2025", "2019"]
     nothing = preview_of(organiser, archive(**{"manifest.toml": MANIFEST.replace("2019-09-30", "2019-12-24")}))
     assert "30 Sep 2019" in nothing.partition("<tbody>")[2]  # as it is, and stays
-    assert "<title>Nothing to bring in from years.zip" in nothing
-    assert "Yes, bring them in" not in nothing
+    assert "<title>Nothing to import from years.zip" in nothing
+    assert "Import this archive" not in nothing
     third = preview_of(organiser, archive(**{"2019/input.three": RUN + "q2 Q0 d9 2 0.5 third\n"}))
     assert "<dt>Here already</dt><dd>2 runs, left as they are</dd>" in third
-    assert "Yes, bring them in" in third
+    assert "Import this archive" in third
 
 
 def test_a_run_that_was_brought_in_says_by_whom_and_that_its_date_is_assumed(organiser: Reader, world: World) -> None:

@@ -212,7 +212,7 @@ def test_organisers_add_and_remove_one_another_and_the_last_one_stays(organiser:
     orla, ada = re.findall(rf"{path}/\d+/remove(?=\">Remove orla|\">Leave)", page)
     if f'{ada}">Remove' in page:
         orla, ada = ada, orla
-    assert "orla no longer finds these pages" in participant.get(orla)
+    assert "orla loses access to these pages" in participant.get(orla)
     assert "Only another organiser, or an admin of this site, can add you again" in participant.get(ada)
     organiser.get(path)  # nobody was removed by looking
     assert participant.post(orla).location == path

@@ -129,7 +129,7 @@ def test_several_files_make_one_revision_of_a_source_of_its_own(organiser: Reade
     assert revisions(world)[1:] == [(2, "second-lab", 1)]
     assert organiser.post(f"{JUDGMENTS}/official", source="nobody").status_code == 409
     assert organiser.post(f"{JUDGMENTS}/official", source="second-lab").location == JUDGMENTS
-    assert "Boards go by <strong>second-lab</strong>" in organiser.get(JUDGMENTS)
+    assert "Boards use the judgments of <strong>second-lab</strong>" in organiser.get(JUDGMENTS)
     taken = organiser.post(f"{JUDGMENTS}/rename", source="second-lab", name="assessors")
     assert taken.status_code == 400
     assert organiser.post(f"{JUDGMENTS}/rename", source="second-lab", name="third-lab").location == JUDGMENTS

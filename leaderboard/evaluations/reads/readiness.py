@@ -28,7 +28,7 @@ from leaderboard.worker.reads import current_set, newest_revision
 class Urgency(StrEnum):
     """How far a point stands in the way."""
 
-    TO_DO = "to do"  # without it the evaluation can't do what it is there for
+    TO_DO = "to do"  # without it the evaluation does not work
     LOOK = "worth a look"  # it may be meant so
     DONE = "done"
 
@@ -57,7 +57,7 @@ class Point:
     mend: Mend
 
 
-# Where it is mended that a measure lacks something.
+# Where a point is mended when a measure lacks something.
 MENDS: dict[Need, Mend] = {
     "documents": Mend.DOCUMENTS, "beta": Mend.BETA, "known": Mend.JUDGMENTS, "subtopics": Mend.JUDGMENTS,
 }  # fmt: skip
@@ -110,8 +110,8 @@ def _points(session: Session, evaluation: Evaluation, now: datetime) -> Iterator
         ("Quotas", Mend.SETTINGS, _quotas(evaluation)),
         ("Documents", Mend.FORM, _document_list(evaluation)),
         ("Baselines", Mend.BASELINE, _baselines(session, evaluation)),
-        ("Words", Mend.CAMPAIGN, _words(evaluation)),
-        ("Who knows of it", Mend.PUBLISH, _knowledge(session, evaluation)),
+        ("Campaign's page", Mend.CAMPAIGN, _words(evaluation)),
+        ("Visible to", Mend.PUBLISH, _knowledge(session, evaluation)),
     ):
         points = [Point(about, urgency, words, *more or [mend]) for urgency, words, *more in check]
         yield from [point for point in points if point.urgency is not DONE] or points
@@ -135,7 +135,7 @@ def _of_all(count: int, queries: Sequence[Any]) -> str:
 
 def _judgments(session: Session, evaluation: Evaluation, revision: JudgmentRevision | None) -> Points:
     if not revision:
-        yield TO_DO, "There are no judgments yet. Runs are taken, and scored once there are."
+        yield TO_DO, "There are no judgments yet. Runs are accepted, and scored once there are judgments."
         return
     grades = session.scalars(
         sa.select(sa.func.max(Judgment.grade))
@@ -175,13 +175,13 @@ def _dates(session: Session, evaluation: Evaluation, now: datetime) -> Points:
     waiting = [name for name in ("results", "details", "texts") if getattr(evaluation, name) is Opening.CLOSED]
     start, end = (moment and moments.moment_in_words(moment) for moment in (evaluation.opens_at, evaluation.closes_at))
     if not end and 0 < runs == imported:
-        yield TO_DO, "Its runs were brought in, and it takes new ones without end: give it the dates that it had."
+        yield TO_DO, "Its runs were imported, and it accepts new runs without end: give it the dates that it had."
     elif waiting and not end:
-        yield LOOK, f"It never closes, so what is to open when it closes stays closed: {', '.join(waiting)}."
+        yield LOOK, f"It never closes, so these never become public: {', '.join(waiting)}."
     elif not takes_runs and not runs:
         yield TO_DO, f"It closed on {end}. No run ever came: give it dates to come."
     if takes_runs and (revealed := reads.revealed_in_words(reads.once_revealed(session, evaluation))):
-        yield LOOK, f"It takes runs again, and ranks them, although everybody could read before: {revealed}."
+        yield LOOK, f"It accepts and ranks runs again, although this was public before: {revealed}."
     late = "; late runs are taken" if evaluation.late_allowed else ""
     yield DONE, f"Open from {start or 'the start'} {f'to {end}{late}' if end else 'on; it never closes'}."
 
@@ -203,11 +203,11 @@ def _knowledge(session: Session, evaluation: Evaluation) -> Points:
 def _openings(evaluation: Evaluation, now: datetime) -> Points:
     until, closes = evaluation.anonymous_until, evaluation.closes_at
     if phase_of(evaluation, now) is not Phase.CLOSED and evaluation.details is Opening.ALWAYS:
-        yield LOOK, "Results by query are public while runs are taken: they reveal the judgments."
+        yield LOOK, "Results by query are public while runs are accepted: they reveal the judgments."
     if evaluation.judgments_published and not closes:
-        yield LOOK, "The judgments are published when it has closed, and it never closes: give it a closing date."
+        yield LOOK, "The judgments are published after closing, and it never closes: give it a closing date."
     if evaluation.texts is Opening.NEVER:
-        yield LOOK, "Texts of queries are never public: give them to participants in another way."
+        yield LOOK, "Texts of queries are never public: send them to participants yourself."
     if until and closes and until < closes:
         yield LOOK, f"Names of teams are shown from {moments.moment_in_words(until)} on, before it closes."
     board = {Opening.NEVER: "to organisers only", Opening.CLOSED: "to all once it has closed"}
@@ -246,4 +246,4 @@ def _baselines(session: Session, evaluation: Evaluation) -> Points:
 def _words(evaluation: Evaluation) -> Points:
     lacking = [f"no {name}" for name in ("contact", "guidelines") if not getattr(evaluation.campaign, name)]
     words = " and ".join(lacking) or "guidelines and a contact"
-    yield LOOK if lacking else DONE, f"The campaign's page has {words}."
+    yield LOOK if lacking else DONE, f"It has {words}."
