@@ -18,11 +18,11 @@ from leaderboard.accounts.models import User
 from leaderboard.audit.rules import canonical, digest, short
 from leaderboard.campaigns.models import Campaign, CampaignOrganiser, CampaignTeam, Site
 from leaderboard.db import Base, Json
-from leaderboard.evaluations.models import Agreement, Evaluation
+from leaderboard.evaluations.models import Acceptance, Agreement, Evaluation
 from leaderboard.judgments.models import JudgmentRevision, Query
 from leaderboard.submissions.models import Participation, Submission
 from leaderboard.submissions.rules import UNFINISHED
-from leaderboard.teams.models import Membership, System, Team, TeamName
+from leaderboard.teams.models import Membership, Pseudonym, System, Team, TeamName
 from leaderboard.worker.models import Scoring, ScoringSet
 
 ALL_ROWS = ""  # beside the rows of a thing of many: the digest of all of them
@@ -98,13 +98,17 @@ OF_ACCOUNT = {
     **dict.fromkeys(("email", "email_key", "unconfirmed_email"), "personal data, which the trail would keep for ever"),
 }
 # Of a scoring that waits nothing is audited, and of one with figures the digest is over all that it holds.
-OF_SCORING = ("submission_id", "scoring_set_id", "state", "failure", "damaged", "digest")
+OF_SCORING = (
+    *("submission_id", "scoring_set_id", "state", "failure", "damaged", "digest"),
+    *("started_at", "finished_at", "seconds", "of_the_past"),
+)
 TABLES = (
     AuditedTable("campaign", Campaign, left_out={"locked_at": "set with the first result; triggers keep it"}),
     AuditedTable("organisers", CampaignOrganiser, ("campaign_id",), row="user_id"),
     AuditedTable("teams let in", CampaignTeam, ("campaign_id",), row="team_id"),
     AuditedTable("evaluation", Evaluation),
     AuditedTable("agreements", Agreement, ("evaluation_id",), row="id"),
+    AuditedTable("acceptances", Acceptance, ("agreement_id",), row="user_id"),
     AuditedTable("queries", Query, ("evaluation_id",), row="external_id"),
     AuditedTable("revisions", JudgmentRevision, ("evaluation_id",), row="number"),
     AuditedTable(
@@ -114,6 +118,7 @@ TABLES = (
     AuditedTable("team names", TeamName, ("team_id",), row="name_key"),
     AuditedTable("members", Membership, ("team_id",), row="user_id"),
     AuditedTable("system", System),
+    AuditedTable("pseudonyms", Pseudonym, ("system_id",), row="evaluation_id"),
     AuditedTable("submission", Submission, left_out={"charged": COUNTS["used"]}),
     AuditedTable("scoring", Scoring, only=OF_SCORING, where=Scoring.state.not_in(UNFINISHED)),
     AuditedTable("participation", Participation, ("team_id", "evaluation_id"), left_out=COUNTS),
@@ -125,12 +130,13 @@ AUDITED = {table.name: table for table in TABLES}
 OF_SUBJECT = {  # table of an event's subject -> the things that the event is about
     "campaign": ("campaign", "organisers", "teams let in"),
     "evaluation": ("evaluation", "agreements", "queries", "revisions"),
+    "agreement": ("acceptances",),
     "query": ("queries",),
     "scoring_set": ("scoring sets",),
     "team": ("team", "team names", "members"),
-    "system": ("system",),
+    "system": ("system", "pseudonyms"),
     "participation": ("participation",),
-    "submission": ("submission", "participation"),
+    "submission": ("submission", "participation", "pseudonyms"),
     "scoring": ("scoring",),
     "user": ("account",),
     "site": ("site",),

@@ -6,8 +6,10 @@ the rows that say which runs stand with the rule, and the means that boards keep
 What it finds was done past this program, or past its checks; docs/integrity.md says what it can't find.
 """
 
+import hashlib
 import math
 import sqlite3
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
@@ -26,7 +28,11 @@ from leaderboard.audit.rules import FIRST, SHORT, ScoreLine, canonical, judgment
 from leaderboard.audit.stored_events import StoredEvent, stored_events
 from leaderboard.audit.writes import record
 from leaderboard.boards.models import Board, Standing
+from leaderboard.evaluations.models import Evaluation
+from leaderboard.evaluations.reads.evaluations import collection_list, file_rules
+from leaderboard.formats.file_rules import read_document_list
 from leaderboard.frozen import frozen
+from leaderboard.generations.models import BoardGeneration
 from leaderboard.judgments.models import JudgmentRevision
 from leaderboard.judgments.reads import stored_rows
 from leaderboard.submissions.models import Submission
@@ -40,7 +46,8 @@ SCORINGS_AT_ONCE = 200  # whose figures are in memory
 # What Python, SQLAlchemy and we raise for a value, or a table, that is none of this program's: JSON that is nested too
 # deeply and numbers that are too great among them.
 UNREADABLE = (
-    ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError, sa.exc.SQLAlchemyError,
+    ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError, zlib.error,
+    sa.exc.SQLAlchemyError,
 )  # fmt: skip
 TRIGGERS = {  # what stands between a statement and our tables: its name, and what it is
     "sqlite": "SELECT 'trigger ' || name, sql FROM sqlite_master WHERE type = 'trigger'",
@@ -180,6 +187,7 @@ def verify(
         "the scored runs": partial(check_figures, trail=trail, tell=tell),
         "the judgments": check_revisions,
         "the scoring sets": check_sets,
+        "the lists of documents": check_lists,
         "which runs stand": check_standing,
         "the means that boards keep": check_means,
     }
@@ -401,6 +409,16 @@ def check_sets(session: Session, report: Report) -> None:
             report.add(where, f"settings of set {made.id}", made.settings.hash, made.settings_hash)
 
 
+def check_lists(session: Session, report: Report) -> None:
+    """Computes the hash of every collection's list of documents anew; which it is stands in the evaluation's rules."""
+    for evaluation in session.scalars(sa.select(Evaluation).order_by(Evaluation.id)):
+        packed, expected = collection_list(session, evaluation.id), file_rules(evaluation).documents_sha256
+        stored = "" if packed is None else hashlib.sha256(read_document_list(packed)).hexdigest()
+        if stored != expected:
+            where = name_of_row(session, "evaluation", evaluation.id)
+            report.add(where, "the list of documents", stored or NOTHING, expected or NOTHING)
+
+
 def check_standing(session: Session, report: Report) -> None:
     """Finds what stands anew, from all runs of each set that boards show: what several ways of choosing have wrong
     alike is told once. What stood on an old board depends on what was chosen then, and stays unasked."""
@@ -419,16 +437,25 @@ def check_standing(session: Session, report: Report) -> None:
 def check_means(session: Session, report: Report) -> None:
     """Compares the means of every row of a board with the figures that they were taken from.
 
-    A run that the row lacks is no difference: it was scored after the board was refreshed. Of a run of which something
-    is told already, its own figures most likely, nothing more is.
+    A run that the row lacks is a difference where the row is of the present runs; else it was scored after the board
+    was refreshed. Of a run of which something is told already, its own figures most likely, nothing more is.
     """
     named = {difference.where for difference in report.differences}
     scored = sa.select(Score.scoring_id, Score.mean, Score.count).join(Scoring).where(Scoring.state == State.SCORED)
     boards = sa.select(Board).order_by(Board.scoring_set_id, Board.measure, Board.subset)
+    numbers = sa.select(ScoringSet.id, BoardGeneration.number).join(
+        BoardGeneration, BoardGeneration.evaluation_id == ScoringSet.evaluation_id
+    )
+    generations = dict(session.execute(numbers).all())
     for board in session.scalars(boards.options(sa.orm.undefer("*"))).all():
         of_board = Scoring.scoring_set_id == board.scoring_set_id, Score.measure == board.measure
         rows = session.execute(scored.where(*of_board, Score.subset == board.subset))
         figures = {scoring: _mean(mean, count) for scoring, mean, count in rows}
+        lacks = len(figures.keys() - {*board.scorings.tolist()})
+        if lacks and board.generation == generations.get(board.scoring_set_id):
+            where = f"board of set {name_of_row(session, 'scoring_set', board.scoring_set_id)}"
+            what = f"{board.measure} over {board.subset} queries"
+            report.add(where, what, f"{len(figures) - lacks} runs", f"{len(figures)} runs")
         for scoring, *packed in zip(board.scorings.tolist(), board.means.tolist(), board.counts.tolist(), strict=True):
             stored, expected = _mean(*packed), figures.get(scoring, NOTHING)
             if stored != expected and (where := name_of_row(session, "scoring", scoring)) not in named:

@@ -408,7 +408,9 @@ def _remove(session: Session, actor: Actor, row: Campaign | Evaluation, evaluati
     drop_scorings(session, actor, ids, "remove")
     for evaluation in evaluations:
         first_set = sa.select(ScoringSet).where(ScoringSet.evaluation_id == evaluation.id).limit(1)
-        about = session.scalars(first_set).all()  # the event tells of all sets of the evaluation
+        own = sa.select(Agreement).where(Agreement.evaluation_id == evaluation.id)
+        # The event tells of all sets of the evaluation, and of who accepted what.
+        about = [*session.scalars(first_set), *session.scalars(own)]
         record(session, actor, "remove", evaluation, about=about, campaign=evaluation.campaign_id, slug=evaluation.slug)
     sets = sa.select(ScoringSet.id).where(ScoringSet.evaluation_id.in_(ids))
     agreements = sa.select(Agreement.id).where(Agreement.evaluation_id.in_(ids))

@@ -2,10 +2,12 @@
 
 import datetime as dt
 import functools
+import io
 import re
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -18,11 +20,15 @@ from leaderboard.audit.models import Chain, Event
 from leaderboard.audit.rules import event_hash, judgments_sha256
 from leaderboard.audit.verify import Report, record_verification, verify
 from leaderboard.audit.writes import record
+from leaderboard.boards import writes as boards
+from leaderboard.boards.models import Board
 from leaderboard.campaigns import writes as campaigns
 from leaderboard.campaigns.models import Campaign
 from leaderboard.db import Base
 from leaderboard.evaluations import writes as evaluations
-from leaderboard.evaluations.models import Evaluation
+from leaderboard.evaluations.models import Agreement, CollectionList, Evaluation
+from leaderboard.evaluations.rules import Subset
+from leaderboard.formats import document_list
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.rules import State
 from leaderboard.submissions.writes import submissions
@@ -88,6 +94,9 @@ TAMPERED: dict[str, Changes] = {
     f"INSERT INTO scoring ({COPIED_SCORING}) SELECT "
     + COPIED_SCORING.replace('"id"', "99").replace('"scoring_set_id"', "7")
     + " FROM scoring WHERE id = 1": [COMPUTED_WITH, (f"scoring 99 ({RUNS[1]})", "itself")],
+    "UPDATE scoring SET finished_at = '2030-01-01 00:00:00' WHERE id = 1": [(SCORINGS[1], "finished_at")],
+    "UPDATE scoring SET of_the_past = true WHERE id = 1": [(SCORINGS[1], "of_the_past")],
+    "UPDATE pseudonym SET number = -1 WHERE system_id = 1": [(f"pseudonyms 1 ({SYSTEM})", "1")],
     # figures
     f"UPDATE score SET mean = 0.99 WHERE {AP}": [(RUNS[1], "AP over all queries")],
     f"UPDATE score SET count = 17 WHERE {AP}": [(RUNS[1], "AP over all queries")],
@@ -153,10 +162,48 @@ def test_what_sql_changed_made_up_or_took_away_is_named(played: World, engine_na
 def test_every_audited_table_is_tampered_with_here() -> None:
     """A table that is audited from now on fails this until a row of TAMPERED changes it."""
     things = {where.partition(" (")[0].rstrip("/0123456789").strip() for each in TAMPERED.values() for where, _ in each}
-    assert AUDITED.keys() - things == {"agreements"}  # nobody was asked to agree in this campaign
+    assert AUDITED.keys() - things == {"agreements", "acceptances"}  # see below
     for table in AUDITED.values():
         columns = set(table.table.__table__.columns.keys())
         assert {*table.left_out, *table.only, *table.by, *([table.row] if table.row else [])} <= columns
+
+
+def test_who_accepted_what_the_list_of_documents_and_the_runs_of_a_board_do_not_change_unseen(played: World) -> None:
+    with played.organising() as (session, _, evaluation):
+        evaluations.state_agreement(session, CONSOLE, evaluation, "terms", "Terms", "Do no harm.")
+        evaluations.set_documents(session, CONSOLE, evaluation, document_list(io.BytesIO(b"d1\nd2\n")))
+    with played.database.write() as session:
+        (accepted,) = session.scalars(sa.select(Agreement.id))
+        evaluations.accept_agreements(session, played.ada, session.get_one(Evaluation, played.evaluation), [accepted])
+    assert named(verified(played)) == []
+    for statement in ("UPDATE acceptance SET accepted_at = '2030-01-01 00:00:00'", "DELETE FROM acceptance"):
+        ((where, what),) = found_after(played, statement)
+        assert (where.partition(" (")[0], what in ("1", "itself")) == (f"acceptances {accepted}", True)
+    year = "Another year"
+    packed = document_list(io.BytesIO(b"d1\nd3\n")).packed
+    lost, damaged = ((year, "the list of documents"), ("the lists of documents", "itself"))
+    assert found_after(played, lambda session: session.execute(sa.update(CollectionList).values(packed=packed))) == [
+        lost
+    ]
+    assert found_after(played, lambda session: session.execute(sa.update(CollectionList).values(packed=b"x"))) == [
+        damaged
+    ]
+    assert found_after(played, "DELETE FROM collection_list") == [lost]
+
+
+def test_runs_that_are_taken_from_a_board_are_named(played: World) -> None:
+    none: dict[str, Any] = {"scorings": np.empty(0, np.int64)}
+    none |= dict.fromkeys(("means", "counts", "lows", "highs"), np.empty(0))
+    of_ap = Board.measure == "AP", Board.subset == Subset.ALL, Board.scoring_set_id == 2
+    with played.database.write() as session:
+        submissions.withdraw(session, CONSOLE, session.get_one(Submission, 1))
+    with played.database.read() as session:
+        outdated = boards.due(session)
+    for board in outdated:
+        boards.refresh(played.database, board)
+    assert named(verified(played)) == []
+    found = found_after(played, lambda session: session.execute(sa.update(Board).where(*of_ap).values(none)))
+    assert [what for where, what in found if where.startswith("board of set 2")] == ["AP over all queries"]
 
 
 def test_events_that_are_gone_or_shortened_are_named(played: World) -> None:
