@@ -228,7 +228,7 @@ def _figures(session: Session, scoring_set: ScoringSet, first: int, found: Any) 
         figures = {
             "over": lineup.digest, "confidence": 0.95, "resamples": 10_000, "seed": 1, "ranked": list(lineup.ranked),
             "ranks": ranks, "rank_resamples": 4_000 if ranks else 0, "rank_queries": 50 if ranks else 0,
-            "needed_queries": None, "above_baselines": [], "queries": None,
+            "needed_queries": None, "above_baselines": [], "may_be_best": ordered[:13], "queries": None,
         }  # fmt: skip
         packed = boards.packed_figures({run: own[run - first] for run in lineup.all})
         key = {"scoring_set_id": scoring_set.id, "measure": name, "version": boards.FIGURES_VERSION}
