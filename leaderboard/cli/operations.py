@@ -1,7 +1,7 @@
 """The commands that are made from endpoints: words, arguments, options and help come from the endpoint alone.
 
 A command asks its endpoint: in this process and as the console, or at `--server` as an account's token allows. And the
-commands of the same groups that are made by hand: what nobody but the console may, and what asks several endpoints.
+commands of the same groups that are made by hand.
 """
 
 import inspect
@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from datetime import datetime
 from enum import Enum
-from functools import partial
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any, BinaryIO
@@ -26,13 +25,12 @@ from werkzeug.test import Client as Caller
 from leaderboard.access import Actor
 from leaderboard.cli import options
 from leaderboard.cli.database import actor_named, up_to_date
-from leaderboard.cli.options import FILE, ask, flag, given_on_line, option, print_table, refuse_if
+from leaderboard.cli.options import FILE, ask, given_on_line, print_table, refuse_if
 from leaderboard.client import NOTHING, Client, Content, Refused
 from leaderboard.config import Config
 from leaderboard.declared import inputs
 from leaderboard.declared.commands import PART, Command, Table
 from leaderboard.errors import NotFound, Unconfirmed
-from leaderboard.evaluations.inputs import FileRuleChanges
 from leaderboard.web.context import CONSOLE_KEY, modules_of
 from leaderboard.web.endpoints import ENDPOINTS, PREFIX, Endpoint, create_console
 
@@ -51,7 +49,6 @@ SUBJECTS = {  # where the endpoints of a group are
     "trail": "audit",
 }
 BY_HAND = {  # commands that no endpoint makes: where they are
-    "form rules": "operations:rules",
     "submission list": "submissions:list_submissions",
     "submission fetch": "submissions:fetch",
 }
@@ -312,38 +309,3 @@ class _InProcess(Client):
                 with closing(answer):
                     return into.writelines(answer.iter_encoded())
             return answer.text if answer.mimetype == "text/plain" else answer.json
-
-
-@click.command(params=settings_of(FileRuleChanges))
-@options.PLACE
-@option("--documents", "The collection's document ids, one a line, plain or gzipped.", options.FILE)
-@flag("--no-documents", "Drop the list of document ids.")
-@flag("--confirm", "Don't ask before a doubtful list is taken.")
-@options.AT_SERVER
-@click.pass_context
-def rules(
-    context: click.Context, /, evaluation: str, documents: Path | None, no_documents: bool, confirm: bool, **_: object
-) -> None:
-    """Change the rules for run files that are given; the others stay. They hold for runs that come from now on.
-
-    Asks before it takes a list that is not as long as the collection, or lacks documents that are judged.
-
-    \b
-    leaderboard form rules harbour/2026-text --most 1000 --every-query --document-pattern 'doc-[0-9]{1,6}'
-    leaderboard form rules harbour/2026-text --documents ids.txt.gz
-    """
-    refuse_if(documents and no_documents, "give --documents or --no-documents")
-    own = given_on_line(context)
-    changes = {name: own[name] for name in own.keys() & FileRuleChanges.model_fields.keys()}
-    refuse_if(not (changes or documents or no_documents), "nothing to change; give at least one option")
-    body = inputs.checked(FileRuleChanges, changes).model_dump(mode="json", exclude_unset=True)
-    client = client_of("form", own.get("server"), own.get("token_file"))
-    address = "/organise/campaigns/{}/evaluations/{}/form".format(*evaluation.split("/"))
-    if no_documents:
-        client.post(f"{address}/documents/remove")
-    if documents is not None:
-        send = partial(client.send, f"{address}/documents", documents)
-        after_asking(lambda confirmed: send(confirm=str(confirmed).lower()), confirm)
-    if changes:
-        client.post(f"{address}/rules", body)
-    click.echo(f"changed the file rules of {evaluation}")

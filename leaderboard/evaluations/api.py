@@ -173,24 +173,32 @@ def end_agreement(campaign: str, evaluation: str, key: str) -> OrganisedForm:
     return read_after(organised_form, campaign, evaluation, evaluations.end_agreement, key)
 
 
-@post(f"{FORM}/rules", Scope.ORGANISE)
+@post(f"{FORM}/rules", Scope.ORGANISE, command=Command(
+    "form rules CAMPAIGN/EVALUATION", "changed the file rules of {campaign}/{evaluation}",
+    "harbour/2026-text --most 1000 --every-query --document-pattern 'doc-[0-9]{1,6}'",
+))  # fmt: skip
 def set_file_rules(campaign: str, evaluation: str, body: inputs.FileRuleChanges) -> OrganisedForm:
     """Changes the rules for run files; they hold for runs that come from now on."""
     return read_after(organised_form, campaign, evaluation, evaluations.set_rules, **body.given())
 
 
-@post(f"{FORM}/documents", Scope.ORGANISE, form=bytes)
+@post(f"{FORM}/documents", Scope.ORGANISE, form=bytes, command=Command(
+    "form documents CAMPAIGN/EVALUATION FILE", "runs of {campaign}/{evaluation} name documents of {file} only",
+    "harbour/2026-text ids.txt.gz",
+))  # fmt: skip
 def set_document_list(campaign: str, evaluation: str, *, confirm: bool = False) -> OrganisedForm:
-    """Gives the list of the collection's documents, in place of the one before. The body is the file, an id a line.
+    """Gives the list of the collection's documents, in place of the one before: an id a line, plain or gzipped.
 
-    confirm: to a list that is not as long as the collection, or lacks documents that are judged, which a refusal
-    without it counts.
+    \fThe body is the file. confirm: to a list that is not as long as the collection, or lacks documents that are
+    judged, which a refusal without it counts.
     """
     documents = read_body(document_list, "documents")
     return read_after(organised_form, campaign, evaluation, evaluations.set_documents, documents, confirmed=confirm)
 
 
-@post(f"{FORM}/documents/remove", Scope.ORGANISE)
+@post(f"{FORM}/documents/remove", Scope.ORGANISE, command=Command(
+    "form no-documents CAMPAIGN/EVALUATION", "{campaign}/{evaluation} has no list of documents", "harbour/2026-text",
+))  # fmt: skip
 def remove_document_list(campaign: str, evaluation: str) -> OrganisedForm:
     """Takes the list of the collection's documents away."""
     return read_after(organised_form, campaign, evaluation, evaluations.set_documents, None)

@@ -277,6 +277,7 @@ class AgreementVersion(AgreementText):
     key: str = setting("Key")
 
 
+@changes_of
 class FileRuleChanges(Inputs):
     """What of the rules for run files is to change; what is left out stays, null or "" asks for nothing."""
 

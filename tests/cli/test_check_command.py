@@ -72,10 +72,12 @@ def test_a_run_is_held_against_an_evaluation_with_what_it_asks(
     ids, terms = tmp_path / "ids", tmp_path / "terms"
     ids.write_text("d1\nd2\n")
     terms.write_bytes(b"\xef\xbb\xbfDo no harm.\n")  # as Windows writes one
-    rules = ["form", "rules", place, "--documents", str(ids), "--most", "5", "--every-query"]
-    assert cli.run(rules) == 2  # there is nobody to ask
+    assert cli.run(["form", "rules", place]) == 2  # nothing to change
+    assert cli.run(["form", "rules", place, "--most", "5", "--every-query"]) == 0
+    documents = ["form", "documents", place, str(ids)]
+    assert cli.run(documents) == 2  # there is nobody to ask
     assert "Not in the list: 2 of 4 judged documents, such as d3." in capsys.readouterr().err
-    assert cli.run([*rules, "--confirm"]) == 0
+    assert cli.run([*documents, "--confirm"]) == 0
     assert cli.run(["form", "field", place, "model", "--label", "Model", "--kind", "number"]) == 0
     assert cli.run(["form", "agreement", place, "terms", "--title", "Terms", "--text", str(terms)]) == 0
     assert cli.run(["form", "field", place, "cost"]) == 2  # a new one needs a label
@@ -94,7 +96,7 @@ def test_a_run_is_held_against_an_evaluation_with_what_it_asks(
     assert "most_documents" in capsys.readouterr().out
     assert cli.run(["form", "remove", place, "model"]) == 0
     assert cli.run(["form", "agreement", place, "terms", "--end"]) == 0
-    assert cli.run(["form", "rules", place, "--no-documents"]) == 0
+    assert cli.run(["form", "no-documents", place]) == 0
 
 
 def test_submit_checks_each_run_as_the_form_does_and_asks_for_the_same_yes(
