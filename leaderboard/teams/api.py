@@ -26,7 +26,6 @@ Written = TypeVar("Written")
 
 TEAM = "/teams/<team>"
 SYSTEMS = f"{TEAM}/systems"
-TEAM_THERE = f"{CAMPAIGN}/teams/<int:team_id>"
 SYSTEM_THERE = f"{CAMPAIGN}/systems/<int:system_id>"
 SYSTEM_LIST = Table(
     ("system", "name", "team", "kind", "runs"),
@@ -224,7 +223,7 @@ def add_member(team: str, body: inputs.NewMember) -> teams.TeamPage:
 @post(f"{TEAM}/rename", Scope.ORGANISE, command=Command(
     "team rename TEAM NAME", "the team is called {name} now; its slug is {slug}", "team-alder 'Alder Group'"
 ))  # fmt: skip
-def rename_any_team(team: str, body: inputs.TeamName) -> teams.TeamPage:
+def rename_team(team: str, body: inputs.TeamName) -> teams.TeamPage:
     """Gives a team another name; its old address leads to the new one."""
     with counting() as session:
         record = _known(session, team)
@@ -235,7 +234,7 @@ def rename_any_team(team: str, body: inputs.TeamName) -> teams.TeamPage:
 @post(f"{TEAM}/into/<into>", Scope.ORGANISE, command=Command(
     "team merge TEAM INTO", "{team} is a part of {name} now", "alder-group team-alder --unite heron"
 ))  # fmt: skip
-def merge_any_team(team: str, into: str, body: inputs.MergeBySlugs) -> teams.TeamPage:
+def merge_team(team: str, into: str, body: inputs.Merge) -> teams.TeamPage:
     """Makes one team a part of another, with its systems, runs, people and quotas. This can't be undone, and has to be
     confirmed. Systems whose names both have are kept apart, unless they are named.
     """
@@ -340,34 +339,11 @@ def list_teams(campaign: str) -> tuple[teams.OrganisedTeam, ...]:
     return read(teams.organised_teams, campaign)
 
 
-@post(TEAM_THERE, Scope.ORGANISE)
-def rename_team(campaign: str, team_id: int, body: inputs.TeamName) -> teams.OrganisedTeam:
-    """Gives a team another name; its old address leads to the new one."""
-    read(teams.organised_team, campaign, team_id)
-    with counting() as session:
-        writes.rename_team(session, actor(), session.get_one(Team, team_id), body.name, body.slug.strip())
-    return read(teams.organised_team, campaign, team_id)
-
-
-@get(f"{TEAM_THERE}/into/<int:other_id>", Scope.ORGANISE)
+@get(f"{CAMPAIGN}/teams/<int:team_id>/into/<int:other_id>", Scope.ORGANISE)
 def preview_merge(campaign: str, team_id: int, other_id: int) -> teams.Merging:
     """What making one team a part of another would do: the systems of one name, quotas and primary runs; or, as
     `refusal`, why you may not."""
     return read(teams.merging, campaign, team_id, other_id)
-
-
-@post(f"{TEAM_THERE}/into/<int:other_id>", Scope.ORGANISE)
-def merge_team(campaign: str, team_id: int, other_id: int, body: inputs.Merge) -> teams.OrganisedTeam:
-    """Makes one team a part of another, with its systems, runs, people and quotas. This can't be undone, and has to be
-    confirmed.
-    """
-    effect = read(teams.merging, campaign, team_id, other_id).effect
-    with writing() as session:
-        source, target = session.get_one(Team, team_id), session.get_one(Team, other_id)
-        merge_teams(session, actor(), source, target, unite=body.unite)
-        if not body.confirm:
-            raise errors.Unconfirmed([effect])
-    return read(teams.organised_team, campaign, other_id)
 
 
 def _page(team: str) -> teams.TeamPage:

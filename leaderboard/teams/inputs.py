@@ -128,13 +128,6 @@ class NewMember(Inputs):
 
 
 class Merge(Inputs):
-    """unite: the systems of the team that goes which become one with the namesake of the other, by their numbers."""
-
-    unite: list[int] = setting("Systems that become one", default=[])
-    confirm: Confirm = False
-
-
-class MergeBySlugs(Inputs):
     """unite: the systems of the team that goes which become one with the namesake of the other, by their slugs."""
 
     unite: list[str] = setting("A system that becomes one with that of the same name", default=[])

@@ -50,7 +50,7 @@ def show(campaign: str, team_id: int) -> ResponseReturnValue:
     form = filled(NameForm, {"name": team.name})
 
     def rename() -> ResponseReturnValue:
-        renamed = api.rename_team(campaign, team_id, form.checked())
+        renamed = api.rename_team(team.slug, form.checked())
         said = f"The team is called {renamed.name} now; its old address leads to the new one."
         return sent_on(said, ".index", campaign=campaign)
 
@@ -69,9 +69,9 @@ def merge(campaign: str, team_id: int) -> ResponseReturnValue:
     if not request.form.get("confirm"):
         return ask_merge(campaign, team_id)  # not looked at
     page = _merging(campaign, team_id)
-    unite = [twin.id for twin in page.twins if request.form.get(f"twin-{twin.id}") == "one"]
+    unite = [twin.slug for twin in page.twins if request.form.get(f"twin-{twin.slug}") == "one"]
     return done(
-        lambda: api.merge_team(campaign, page.source.id, page.target.id, Merge(unite=unite, confirm=True)),
+        lambda: api.merge_team(page.source.slug, page.target.slug, Merge(unite=unite, confirm=True)),
         f"{page.source.name} is a part of {page.target.name} now.",
         url_for(".index", campaign=campaign),
         url_for(".ask_merge", campaign=campaign, team_id=team_id, into=page.target.id),

@@ -546,7 +546,7 @@ class OrganisedTeam:
 class Twin:
     """A system of the team that goes, whose name the other team has too. same_kind: whether the two may become one."""
 
-    id: int
+    slug: str
     name: str
     runs: int
     other_runs: int
@@ -623,7 +623,7 @@ def merging(
     of_both = Submission.team_id.in_((source_id, target_id))
     runs = Counter(session.scalars(sa.select(Submission.system_id).where(of_both)))
     twins = tuple(
-        Twin(own.id, own.name, runs[own.id], runs[other.id], own.is_baseline == other.is_baseline)
+        Twin(own.slug, own.name, runs[own.id], runs[other.id], own.is_baseline == other.is_baseline)
         for own, other in namesakes(session, *both)
     )
     return Merging(source, target, twins, tuple(_shared(session, source_id, target_id)), "")

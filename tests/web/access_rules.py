@@ -462,7 +462,6 @@ FIELDS: dict[str, dict[str, Any]] = {
     "api.rename_source": {"source": "sekretsource", "name": "other"},
     "api.take_run_off": {"ruling": "hidden", "because": "a reason"},
     "api.rename_team": {"name": "Sekretwoods too"},
-    "api.rename_any_team": {"name": "Sekretwoods too"},
     "api.add_member": {"user": "Sekretada"},
     "api.add_organiser": {"name": "Sekretada"},
     "api.let_team_in": {"team": "meadow"},
@@ -538,8 +537,8 @@ _forms(_refused(409), {
     "teams.take_back api.take_request_back": "/teams/sekretwoods/requests/back",
 }, _where_hidden(_refused(409)))  # fmt: skip
 _forms(_refused(403, *STAFF), {
-    "api.rename_any_team": f"{API}/teams/sekretwoods/rename",
-    "api.merge_any_team": f"{API}/teams/sekretwoods/into/sekretwoods",
+    "api.rename_team": f"{API}/teams/sekretwoods/rename",
+    "api.merge_team": f"{API}/teams/sekretwoods/into/sekretwoods",
 }, _where_hidden(_refused(403, *STAFF)))  # fmt: skip
 _forms(_refused(404, *TEAM), {"teams.leave api.leave_team": "/teams/sekretwoods/leave"})
 _forms(

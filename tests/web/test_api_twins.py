@@ -70,7 +70,7 @@ TWINS: Mapping[str, tuple[str, ...]] = {
     "organise_import.export": ("export_campaign",),
 }
 # What organisers and admins do with a team of any campaign, as commands do.
-OF_ANY_TEAM = ("list_all_teams", "add_member", "rename_any_team", "merge_any_team")
+OF_ANY_TEAM = ("list_all_teams", "add_member")
 # Page -> why there is none.
 WITHOUT: Mapping[str, str] = {
     "organise_import.into": "a form to choose a file",

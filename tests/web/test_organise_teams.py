@@ -87,7 +87,7 @@ def test_an_organiser_makes_two_spellings_one_team_having_read_what_that_does(
     world: World, organiser: Reader, participant: Reader, both: int
 ) -> None:
     alpha, beta = world.teams["alpha"].id, world.teams["beta"].id
-    ask = f"/organise/harbour/teams/{beta}/merge?into={alpha}"
+    ask, one = f"/organise/harbour/teams/{beta}/merge?into={alpha}", {"twin-searcher": "one"}
     with world.database.write() as session:  # another campaign lets one of them in, and asks nobody
         private = campaigns.create_campaign(
             session, CONSOLE, "private", "Kept quiet", measures=["AP"], primary_measure="AP", visibility="private"
@@ -98,16 +98,16 @@ def test_an_organiser_makes_two_spellings_one_team_having_read_what_that_does(
     assert "Kept quiet" not in page
     assert "1 + 1" in page
     assert "1 run of 1 system of Beta become those of Alpha, for good." in page
-    assert organiser.post(ask, **{f"twin-{both}": "one"}).status_code == 200  # without having read it
+    assert organiser.post(ask, **one).status_code == 200  # without having read it
     twin = f"/organise/harbour/systems/{both}"
     organiser.post(twin, kind="baseline", confirm="yes")
-    offered_no_more = organiser.post(ask, confirm="yes", **{f"twin-{both}": "one"})
+    offered_no_more = organiser.post(ask, confirm="yes", **one)
     assert offered_no_more.location == ask
     assert "one Searcher is a baseline, the other is not: keep them apart" in organiser.get(ask)
     organiser.post(twin, kind="automatic", confirm="yes")
-    answer = organiser.post(ask, confirm="yes", **{f"twin-{both}": "one"})
+    answer = organiser.post(ask, confirm="yes", **one)
     assert answer.location == "/organise/harbour/teams"
-    assert organiser.post(ask, confirm="yes", **{f"twin-{both}": "one"}).status_code == 404  # a second press
+    assert organiser.post(ask, confirm="yes", **one).status_code == 404  # a second press
     assert {(run.team_id, run.system_id) for run in world.runs()} == {(alpha, world.system.id)}
     for old, new in (("/teams/beta", "/teams/alpha"), ("/teams/beta/searcher", "/teams/alpha/searcher")):
         assert participant.client.get(old).location == new
