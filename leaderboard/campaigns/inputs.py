@@ -96,7 +96,7 @@ class CampaignSettings(Inputs):
         default="", validate_default=True, shown=Shown("--primary", code=True),
     )  # fmt: skip
     run_choice: RunChoice = setting(
-        "Which run stands for a system on a board", default=RunChoice.PRIMARY, shown=Shown(words={
+        "Which run counts for a system on a board", default=RunChoice.PRIMARY, shown=Shown(words={
             RunChoice.PRIMARY: "its primary run, else its team's choice, else the first scored",
             RunChoice.BEST: "its best run by the measure that ranks",
             RunChoice.LATEST: "its latest run",

@@ -31,14 +31,14 @@ class TakenOff(Inputs):
     """How and why a run is taken off the boards."""
 
     ruling: Ruling = setting("What to do", shown=Shown(words={
-        Ruling.HIDDEN: "Hide it: it is on no board until you put it back",
-        Ruling.DISQUALIFIED: "Disqualify it: the same, and its team reads that it does not count",
+        Ruling.HIDDEN: "Hide: the run is on no board until you put it back",
+        Ruling.DISQUALIFIED: "Disqualify: the same, and its team reads that the run does not count",
     }))  # fmt: skip
     holds_place: bool = setting(
         "Leave its place empty", "Else another run of the system takes it.", default=True,
         shown=Shown("--leave-empty/--fill"),
     )  # fmt: skip
-    because: Reason = setting("Reason", "Its team reads it.", shown=Shown(lines=2))
+    because: Reason = setting("Reason", "The team reads it.", shown=Shown(lines=2))
     confirm: Confirm = False
 
 
@@ -65,7 +65,7 @@ class RunSettings(RunWords):
         }),
     )  # fmt: skip
     stand: bool = setting(
-        "Let this contrastive run stand for its system on the board", default=False, shown=Shown("--stand")
+        "Let this contrastive run count for its system on the board", default=False, shown=Shown("--stand")
     )
     threshold: Number | None = setting(
         "Threshold θ", "Documents with a score of at least θ count as returned, in AQWV and the set measures; a file "

@@ -1,6 +1,6 @@
 """The states of a scoring, of a scoring set, and of a submission as pages show it; what organisers rule about a run.
 
-Which run stands for a system on a board, and which runs are ranked.
+Which run counts for a system on a board, and which runs are ranked.
 
 How many runs a team, and a person over all of their teams, may still submit to an evaluation. Days are in UTC.
 
@@ -579,7 +579,7 @@ class Checked:
         if self.problem_count:
             lines.append(f"{self.name} would be rejected: {counted(self.problem_count, 'problem')}")
             lines += [f"  {problem}" for problem in self.problems]
-        lines += [f"It would not be taken as it is: {wrong}." for wrong in self.wrong_answers]
+        lines += [f"It would not be accepted: {wrong}." for wrong in self.wrong_answers]
         lines += [f"warning: {warned.text}" for warned in self.warnings]
         if self.unsettled:
             lines.append(f"warning: {self.unsettled}")

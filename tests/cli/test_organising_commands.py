@@ -83,7 +83,7 @@ def test_next_years_evaluation_is_cloned_and_what_was_a_mistake_is_removed(
     lacking = command("evaluation", "ready", "harbour/2027")
     assert lacking.status == 1
     assert "There are no queries" in lacking.out
-    assert "It is a draft" in lacking.out
+    assert "Draft evaluation" in lacking.out
     assert "--confirm" in refused("evaluation", "remove", "harbour/2027")
     assert ok("evaluation", "remove", "harbour/2027", "--confirm") == "removed the evaluation harbour/2027\n"
     assert "harbour/2027" not in ok("evaluation", "list", "harbour")

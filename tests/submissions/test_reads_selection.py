@@ -34,7 +34,7 @@ def test_the_reason_that_is_told_is_the_one_that_it_is_refused_for(world: World)
     second = world.submit(run_text(2))
     world.drain()
     assert refused(world, first, submissions.make_primary) == "This run is its team's primary run already."
-    assert refused(world, first, submissions.select_run) == "This run stands for its system already."
+    assert refused(world, first, submissions.select_run) == "This run counts for its system already."
     assert [refused(world, second, act) for act in (submissions.make_primary, submissions.withdraw)] == [""] * 2
     act(world, submissions.withdraw, second)
     for choose in (submissions.select_run, submissions.make_primary):
@@ -48,4 +48,4 @@ def test_the_run_that_stands_is_chosen_again_only_while_another_that_was_chosen_
     world.drain()
     world.submit(run_text(2), system=system, stand=True)
     act(world, submissions.select_run, first)
-    assert refused(world, first, submissions.select_run) == "This run stands for its system already."
+    assert refused(world, first, submissions.select_run) == "This run counts for its system already."

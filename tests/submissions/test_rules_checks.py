@@ -72,7 +72,7 @@ def test_what_a_run_answers_to_fields_of_the_form_is_held_against_them() -> None
     wrong = found(b"# params: 5\n# params: 6\n# gpus: 8\n" + RUN, expected)
     assert wrong.wrong_answers == ("the run's own metadata has '5, 6' as params: give a number such as 0.5",)
     assert wrong.is_sound is False
-    assert f"It would not be taken as it is: {wrong.wrong_answers[0]}." in wrong.in_words
+    assert f"It would not be accepted: {wrong.wrong_answers[0]}." in wrong.in_words
     lacking = found(b"# params: 5\n" + RUN, expected)  # which the form may still be given
     assert (lacking.wrong_answers, lacking.is_sound) == ((), True)
     [remark] = lacking.remarks

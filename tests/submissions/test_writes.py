@@ -172,8 +172,8 @@ def test_where_the_best_or_the_latest_run_stands_there_is_nothing_to_choose(worl
     with world.organising() as (session, campaign, _):
         campaigns.change_campaign(session, CONSOLE, campaign, run_choice=choice)
     with refused(
-        world.database, InvalidFields, "evaluation", match=f"the {choice.value} run of each system stands for it"
+        world.database, InvalidFields, "evaluation", match=f"the {choice.value} run of each system counts for it"
     ):
         world.submit(stand=True)
-    with refused(world.database, Conflict, "evaluation", match="of each system stands for it"):
+    with refused(world.database, Conflict, "evaluation", match="of each system counts for it"):
         act(world, submissions.select_run, run)

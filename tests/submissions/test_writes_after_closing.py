@@ -44,7 +44,7 @@ def test_a_run_that_its_team_withdraws_after_closing_leaves_its_place_empty(fiel
     act(field, submissions.withdraw, stood, actor=team, now=CLOSES)  # in the grace: the evaluation has closed to teams
     assert boards(field) == {"primary": {other}, "best": {other}, "latest": {other}, "all": {older, other}}
 
-    with refused(field.database, Conflict, "submission", match="for the organisers to change"):
+    with refused(field.database, Conflict, "submission", match="only the organisers can change"):
         act(field, submissions.select_run, older, actor=team, now=NOW)
     assert boards(field)["primary"] == {other}
 

@@ -161,7 +161,7 @@ def test_files_are_previewed_and_taken_in_while_nothing_has_changed(orla: Progra
     assert "already" in orla.post(f"{own}/official", 409, source="llm")["detail"]
     renamed = orla.post(f"{own}/rename", source="llm", name="a-model")
     assert (renamed["official"], [one["name"] for one in renamed["others"]]) == ("a-model", ["assessors"])
-    assert "Boards go by" in orla.post(f"{own}/remove", 409, source="a-model")["detail"]
+    assert "Boards use the judgments of" in orla.post(f"{own}/remove", 409, source="a-model")["detail"]
     assert orla.post(f"{own}/remove", source="assessors")["others"] == []
 
 

@@ -62,7 +62,7 @@ def test_a_decision_that_changes_the_board_is_confirmed(
     world.turn(State.SCORED)
     before = ada.ask(own)
     if act == "stand":  # it does by now, as its system's only run
-        assert ada.post(f"{own}/{act}", 409)["detail"] == "This run stands for its system already."
+        assert ada.post(f"{own}/{act}", 409)["detail"] == "This run counts for its system already."
         return
     refused = ada.post(f"{own}/{act}", 400)["fields"]["confirm"]
     run = re.compile(rf"run {runs['alpha']}, \d+ \w+ \d+")
@@ -70,7 +70,7 @@ def test_a_decision_that_changes_the_board_is_confirmed(
         "primary": ["The team's primary run: none now, then it."],
         "withdraw": [
             "The run leaves every board for good.",
-            "The run that stands for Finder: it now, then none.",
+            "The run that counts for Finder: it now, then none.",
             "Harbour 2025: 0 of 2 systems change rank; another run is shown for 1.",
         ],
     }[act]

@@ -73,7 +73,7 @@ def test_boards_are_closed_to_the_public_in_the_grace_and_open_when_it_is_over(
     page = visitor.get(BOARD)
     assert "Results aren&#39;t open yet" in page
     assert "Submit run" not in page
-    assert "An upload that began before then is still taken until" in participant.get(FORM)
+    assert "An upload that began before then is still accepted until" in participant.get(FORM)
     clock.at = CLOSES + 60 * SECOND
     assert "is still taken" not in participant.get(FORM)
     page = visitor.get(BOARD)

@@ -178,7 +178,7 @@ def test_a_file_of_metadata_is_read_beside_the_run_and_a_hostile_one_is_refused(
     assert participant.send(FORM, RUN, metadata="actor: {team: Alder}\n", **sent(asking)).status_code == 302
     assert asking.runs()[0].said == {"actor.team": "Alder"}
     page = participant.get("/submissions/1")
-    assert "What the run says of itself (1 entry)" in page
+    assert "Metadata of the run (1 entry)" in page
     assert "actor.team" in page
 
 

@@ -57,7 +57,7 @@ def test_a_team_makes_another_run_its_primary_one_after_reading_what_that_change
     asked = participant.get(f"{second}/primary")
     assert "Harbour 2025: 0 of 1 system change rank; another run is shown for 1." in asked
     assert re.search(r"The team&#39;s primary run: none now, then BERT \(run 2, [^)]+\)\.", asked)
-    assert re.search(r"stands for Searcher: BERT \(run 1, [^)]+\) now, then BERT \(run 2, [^)]+\)\.", asked)
+    assert re.search(r"counts for Searcher: BERT \(run 1, [^)]+\) now, then BERT \(run 2, [^)]+\)\.", asked)
     assert other.post(f"{second}/primary").status_code == 403
     assert participant.post(f"{second}/primary").location == second
     assert f"{second}/primary" not in participant.get(second)

@@ -169,7 +169,7 @@ def scored_runs(
     return runs
 
 
-ONLY_ORGANISERS = "which run stands for a system is now for the organisers to change"
+ONLY_ORGANISERS = "only the organisers can change now which run counts for a system"
 
 
 def select_refusal(session: Session, actor: Actor, run: Submission, now: datetime) -> str | None:
@@ -179,7 +179,7 @@ def select_refusal(session: Session, actor: Actor, run: Submission, now: datetim
     if refused := _choice_refusal(actor, evaluation, run, holders, now):
         return refused
     if evaluation.campaign.run_choice is RunChoice.PRIMARY and _stays_selected(session, run):
-        return "This run stands for its system already."
+        return "This run counts for its system already."
     system, freed = session.get_one(System, run.system_id), [holder.id for holder in holders]
     return system_refusal(session, evaluation, system, run.late, chosen=run.id, freed=freed)
 
@@ -214,12 +214,12 @@ def system_refusal(
     """
     choice = evaluation.campaign.run_choice
     if choice is not RunChoice.PRIMARY:
-        return f"In this campaign the {choice.value} run of each system stands for it."
+        return f"In this campaign the {choice.value} run of each system counts for it."
     primary = primary_run(session, *of_team(system.team_id, evaluation.id), Submission.id.not_in(freed))
     if late or primary is None or primary.system_id != system.id or primary.id == chosen:  # no late run is primary
         return None
     how = "submit this one as primary" if chosen is None else "make this one primary"
-    return f"{system.name}'s primary run, {primary.name}, stands for it; {how} to replace it."
+    return f"{system.name}'s primary run, {primary.name}, counts for it; {how} to replace it."
 
 
 def of_team(team_id: int, evaluation_id: int) -> tuple[sa.ColumnElement[bool], ...]:
@@ -272,7 +272,7 @@ def standing_names(session: Session, run: Submission) -> dict[str, str]:
     if run.evaluation.campaign.run_choice is RunChoice.PRIMARY:
         stands = selected_by_order(contenders(session, run))
         shown = stands is not None and not stands.off_board and session.get_one(Submission, stands.submission_id)
-        names[f"The run that stands for {run.system.name}"] = shown.name if shown else "none"
+        names[f"The run that counts for {run.system.name}"] = shown.name if shown else "none"
     return names
 
 
