@@ -40,6 +40,7 @@ NO_PAGES = {
     "account.begin": "leads to a provider", "account.back": "leads back from a provider",
     "account.register_identity": "needs what a provider has proven",
     "account.link": "needs what a provider has proven",
+    "site.text": "nothing is said here", "site.logo": "a file, and there is none here",
     "account.confirmation": "needs a link of a mail", "account.reset": "needs a link of a mail",
 }  # fmt: skip
 # Every other page that the access matrix has, by endpoint; {names} are those of `names`.
