@@ -479,8 +479,8 @@ def _detectable(queries: int, deviation: float, pairs: int, critical: float | No
         return Detectable(queries, 0.0, pairs, reason=ALL_EQUAL)
     from scipy import special  # here, because importing it takes longer than most commands run
 
-    if critical is None:
-        critical = float(-special.stdtrit(queries - 1, SIGNIFICANCE / 2))
+    of_one_pair = float(-special.stdtrit(queries - 1, SIGNIFICANCE / 2))
+    critical = of_one_pair if critical is None else critical and max(critical, of_one_pair)
     significance = float(2 * special.stdtr(queries - 1, -critical))
     if not 0 < significance < 1:
         return Detectable(queries, deviation, pairs, reason=NOT_COMPARED)

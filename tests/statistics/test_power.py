@@ -97,6 +97,13 @@ def test_a_board_that_compares_no_systems_says_no_difference():
     )
 
 
+@pytest.mark.parametrize("critical", [0.05, 0.3, 1.9])
+def test_a_boards_difference_is_no_smaller_than_that_of_one_pair(critical):
+    """The last step of a board may compare a pair that its heavy tail makes easy to tell apart."""
+    values = board()
+    assert detectable_by_pairs(values, critical, 0.1).difference == detectable_by_pairs(values, None, 0.1).difference
+
+
 def board(queries=50, systems=8, seed=1):
     draw = np.random.default_rng(seed)
     values = draw.random((queries, 1)) + 0.1 * draw.normal(size=(queries, systems))

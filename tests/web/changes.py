@@ -127,7 +127,7 @@ def by(
 ) -> Change:
     """A service that the command line asks, unless the first value is somebody's name with @."""
     *_, room, module = write.__module__.split(".")
-    actor, given = (values[0], values[1:]) if str(values[0]).startswith("@") else ("", values)
+    actor, given = (values[0], values[1:]) if str(values[:1]).startswith("('@") else ("", values)
 
     def do(session: Session, play: Play) -> None:
         asks = play.actor(session, actor[1:]) if actor else CONSOLE
@@ -191,6 +191,7 @@ OF_CAMPAIGNS = (
     by(campaigns.let_team_in, campaign(), team("beta"), at=HARBOUR, who="eve"),
     by(campaigns.let_team_out, campaign(), team("beta"), at=HARBOUR, who="eve"),
     by(campaigns.change_campaign, campaign(), visibility=Visibility.PUBLIC, at="/"),
+    by(campaigns.change_site, name="Another name", raises=OF_ALL, at="/"),
 )  # fmt: skip
 
 

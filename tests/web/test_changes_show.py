@@ -57,7 +57,8 @@ WITHIN = {
     "judgments.import_previewed", "judgments.import_previewed_queries",
     "worker.make_set", "worker.supersede",
     "selection",
-    "evaluations.accept_agreements", "submissions.settle_primary",
+    "evaluations.accept_agreements", "submissions.baseline_team", "submissions.settle_primary", "teams.free_team",
+    "worker.drop_scorings",
 }  # fmt: skip
 
 
