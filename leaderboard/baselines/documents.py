@@ -39,11 +39,10 @@ TAG = re.compile(r"</?[a-z!?][^<>]*>", re.IGNORECASE)  # a lone < is one
 
 
 class Document(NamedTuple):
-    """One document: its id, its text, and the line of its file on which it begins."""
+    """One document: its id and its text."""
 
     id: str
     text: str
-    line: int
 
 
 class DocumentFile(NamedTuple):
@@ -97,7 +96,7 @@ def read_documents(
 
     >>> import io
     >>> list(read_documents(DocumentFile(Path("docs.tsv")), io.BytesIO(b"d1\\tharbour fees\\n")))
-    [Document(id='d1', text='harbour fees\\n', line=1)]
+    [Document(id='d1', text='harbour fees\\n')]
     """
     problems = Problems(file.name, LIMITS)
     with open_plain(source or file.path, LIMITS, file.name) as plain:
@@ -110,7 +109,7 @@ def read_documents(
         cut, parse = _reader(head, file)
         for line, content in cut(text, problems):
             try:
-                document = parse(content, line)
+                document = parse(content)
             except UnicodeDecodeError as error:
                 problems.add_unread(line, not_utf8(error))
             except Wrong as wrong:
@@ -124,7 +123,7 @@ def read_documents(
 
 
 # What cuts a file into documents, each with its line, and what makes one of such a piece.
-Reader = tuple[Callable[[CappedReader, Problems], Iterable[tuple[int, Any]]], Callable[[Any, int], Document]]
+Reader = tuple[Callable[[CappedReader, Problems], Iterable[tuple[int, Any]]], Callable[[Any], Document]]
 
 
 def _reader(head: bytes, file: DocumentFile) -> Reader:
@@ -135,7 +134,7 @@ def _reader(head: bytes, file: DocumentFile) -> Reader:
     if start.startswith(b"{"):
         return _lines, _of_record
     if file.id:
-        return _whole, lambda content, line: Document(_id(file.id), content.decode(), line)
+        return _whole, lambda content: Document(_id(file.id), content.decode())
     if start.startswith(b"["):
         raise rejection(file.name, "is one JSON array; write one JSON object a line")
     if start.startswith(b"<"):
@@ -174,7 +173,7 @@ def _whole(text: CappedReader, _: Problems) -> Iterator[tuple[int, bytes]]:
     yield 1, b"".join(iter(lambda: text.read(MIB), b""))
 
 
-def _of_record(line: str, number: int) -> Document:
+def _of_record(line: str) -> Document:
     fields = {name.lower(): value for name, value in json_object(line).items()}
     present = shown(", ".join(fields)) or "nothing"
     named = next((name for name in ID_NAMES if name in fields), None)
@@ -186,7 +185,7 @@ def _of_record(line: str, number: int) -> Document:
     value = fields[named]
     if type(value) not in (str, int):
         raise Wrong("document id is neither a text nor a whole number")
-    return Document(_id(str(value)), "\n".join(texts), number)
+    return Document(_id(str(value)), "\n".join(texts))
 
 
 def _id(text: str) -> str:
@@ -203,11 +202,11 @@ def _text(name: str, value: Any) -> str:
     return value
 
 
-def _of_row(line: str, number: int) -> Document:
+def _of_row(line: str) -> Document:
     first, tab, rest = line.partition("\t")
     if not tab:
         raise Wrong("has no TAB; expected id TAB text, JSON lines or TREC's SGML", "has no TAB (id TAB text)")
-    return Document(_id(first), rest, number)
+    return Document(_id(first), rest)
 
 
 def _is_header(line: str) -> bool:
@@ -242,10 +241,10 @@ def _sgml_pieces(text: CappedReader, problems: Problems) -> Iterator[tuple[int, 
         held, at = held[at:] + piece, 0
 
 
-def _of_sgml(piece: bytes, line: int) -> Document:
+def _of_sgml(piece: bytes) -> Document:
     content = piece.decode()
     located = next((match for pattern in (NUMBER, DOCID, ATTRIBUTE) if (match := pattern.search(content))), None)
     if located is None:
         raise Wrong("this <DOC> has no <DOCNO>")
     body = NO_TEXT.sub(" ", START.sub("", content, count=1))
-    return Document(_id(unescape(located[1])), unescape(TAG.sub(" ", body)), line)
+    return Document(_id(unescape(located[1])), unescape(TAG.sub(" ", body)))

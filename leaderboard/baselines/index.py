@@ -26,7 +26,7 @@ from leaderboard.baselines.runs import RankedList, best_first
 from leaderboard.errors import BadInput, NotFound
 from leaderboard.formats import Ids, Texts
 from leaderboard.formats.ids import as_texts, repeated_rows
-from leaderboard.formats.plain_text import rejection, shown
+from leaderboard.formats.plain_text import shown
 from leaderboard.frozen import frozen
 from leaderboard.metrics import Floats, Ints
 
@@ -178,9 +178,8 @@ class IndexBuilder:
         self._analyser = analyser
         self._terms = {term: number for number, term in enumerate(terms)}
         self._vocabulary = _Vocabulary(analyser, self._terms)
-        self._files: list[tuple[str, int]] = []  # a file's name, and the number of its first document
-        self._ids: list[str] = []
-        self._lines = array("q")
+        self._ids: list[str] = []  # of the documents gathered
+        self._finished = 0  # documents before them
         self._numbers = array("i")  # of the words gathered, document after document
         self._counts = array("q")  # how many words each document has
         self._known: list[Texts] = []
@@ -188,15 +187,13 @@ class IndexBuilder:
         # Postings by term and document: numbers of both, and how often the one stands in the other, int32[n] each.
         self._blocks: list[tuple[Numbers, Numbers, Numbers]] = []
 
-    def add_all(self, documents: Iterable[Document], name: str = "documents") -> None:
-        """Takes the documents of one file; `name` is what messages call it."""
-        self._files.append((name, len(self._lines)))
+    def add_all(self, documents: Iterable[Document]) -> None:
+        """Takes the documents of one file."""
         for document in documents:
             words = self._analyser.words(document.text)
             self._numbers.extend(map(self._vocabulary.__getitem__, words))
             self._counts.append(len(words))
             self._ids.append(document.id)
-            self._lines.append(document.line)
             if len(self._numbers) > WORDS_AT_ONCE:
                 self._finish_block()
 
@@ -212,19 +209,22 @@ class IndexBuilder:
         wanted = number < others
         pair, tf = np.unique(number[wanted].astype(np.int64) * documents + document[wanted], return_counts=True)
         term, position = np.divmod(pair, documents)
-        position += len(self._lines) - documents
+        position += self._finished
         self._blocks.append((term.astype(np.int32), position.astype(np.int32), tf.astype(np.int32)))
+        self._finished += documents
         self._known.append(as_texts(self._ids))
         self._numbers, self._counts, self._ids = array("i"), array("q"), []
 
     def index(self) -> Index:
         """The index of all documents taken.
 
-        Raises FileRejected where two have one id, and BadInput where none has a term.
+        Raises BadInput where two have one id, and where none has a term.
         """
         self._finish_block()
         ids = Ids(self._known)
-        self._require_unique(ids)
+        if len(again := repeated_rows(np.zeros(len(ids), np.uint32), ids)[0]):
+            more = f", as are {len(again) - 1:,} more" if len(again) > 1 else ""
+            raise BadInput(f"document {shown(ids.take(again[:1])[0].decode())} is there twice{more}")
         length = np.concatenate([np.empty(0, np.int32), *self._lengths])
         if not length.any():
             raise BadInput("no document has a single word that is no stop word; is it text of another kind?")
@@ -242,21 +242,6 @@ class IndexBuilder:
             document[slot], tf[slot] = documents, counts
             free += count
         return Index(self._analyser, self._terms, ids, length, start, document, tf)
-
-    def _require_unique(self, ids: Ids) -> None:
-        later, first = repeated_rows(np.zeros(len(ids), np.uint32), ids)
-        if not len(later):
-            return
-        name, line = self._place(int(later[0]))
-        other, other_line = self._place(int(first[0]))
-        where = f"on line {other_line}" if other == name else f"in {other}, line {other_line}"
-        twice = f"document {shown(ids.take(later[:1])[0].decode())} is there twice (first {where})"
-        more = f"; {len(later):,} documents are there again" if len(later) > 1 else ""
-        raise rejection(name, twice + more, line)
-
-    def _place(self, number: int) -> tuple[str, int]:
-        """The file of a document, and its line there."""
-        return next(name for name, first in reversed(self._files) if first <= number), self._lines[number]
 
 
 class Share(NamedTuple):

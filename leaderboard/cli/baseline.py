@@ -185,7 +185,7 @@ def _weights(
     with progress_bar([file.path for file in files]) as opened:
         for file in files:
             source = opened(file.path)
-            builder.add_all(read_documents(file, source, encoding=asked.encoding), file.name)
+            builder.add_all(read_documents(file, source, encoding=asked.encoding))
             if isinstance(source, FileIO):  # a folder may hold more files than can be open at once
                 source.close()
     return Weights(builder.index(), weighting)

@@ -12,7 +12,7 @@ from leaderboard.baselines.languages import Analyser
 def index_of(texts: Mapping[str, str], *queries: str, language: str = "none") -> Index:
     """The index of documents by their ids."""
     builder = IndexBuilder(Analyser(language), queries)
-    builder.add_all(Document(name, text, line) for line, (name, text) in enumerate(texts.items(), 1))
+    builder.add_all(Document(name, text) for name, text in texts.items())
     return builder.index()
 
 
