@@ -22,7 +22,7 @@ from leaderboard.declared.inputs import checked
 from leaderboard.errors import InvalidFields, LeaderboardError, NotFound, Unconfirmed
 from leaderboard.evaluations import writes as evaluations
 from leaderboard.evaluations.reads.readiness import actions, left_to_do, readiness
-from leaderboard.metrics.names import groups, search
+from leaderboard.metrics.names import GROUPS, search
 from leaderboard.web.context import actor, read, site, writing
 from leaderboard.web.forms import Declared, Form, answered, declared, done, filled, form_page, saved, sent_on
 from leaderboard.web.organise import MENDS, change_here, evaluation_here, mended_at, organised, settings_change
@@ -128,7 +128,7 @@ def _answer(form: Declared, change: Callable[[], tuple[str, str]], page: Page | 
 
     def shown(error: LeaderboardError | None = None) -> ResponseReturnValue:
         more = {"page": page, "find": words, "found": search(words), "presets": PRESETS, "worked": _worked(form, page)}
-        more["detection"] = " ".join(family.name for family in groups()["Detection"])
+        more["detection"] = " ".join(family.name for family in GROUPS["Detection"])
         if asked != "save":
             return render_template("organise/campaign_form.html", form=form, **more)
         return form_page("organise/campaign_form.html", form, error, **more)

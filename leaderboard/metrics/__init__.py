@@ -9,14 +9,14 @@ from leaderboard.metrics.aggregation import Columns, query_order
 from leaderboard.metrics.families.detection import oracles, sweep
 from leaderboard.metrics.measure import Evaluated, Family, Measure
 from leaderboard.metrics.names import (
+    AGREEMENTS,
     ALL_TREC,
     BUNDLES,
+    GROUPS,
     NEW_IN_10,
+    RUN_MEASURES,
     Printed,
-    agreements,
     explain,
-    families,
-    groups,
     parse,
     parse_agreements,
     parse_all,

@@ -26,40 +26,15 @@ HEADINGS = (
     *("Detection", "Ranks, binary", "Ranks, graded", "Ranks, diversity", "Ranks, incomplete judgments"),
     *("Sets", "Counts"),
 )
-_GROUPS: Mapping[str, tuple[Family, ...]] = {
+# Every measure of a run under the heading that the reference page has it under, in its order.
+GROUPS: Mapping[str, tuple[Family, ...]] = {
     heading: tuple(family for family in FAMILIES.values() if family.group == heading) for heading in HEADINGS
 }
-_FAMILIES = tuple(family for group in _GROUPS.values() for family in group)
-_BY_NAME = {family.name: family for family in _FAMILIES}
-_AGREEMENTS = {family.name.casefold(): family for family in FAMILIES.values() if family.group == AGREEMENT}
-FORMS = {form.name: (family, form) for family in _FAMILIES for form in family.forms}
-
-
-def groups() -> Mapping[str, tuple[Family, ...]]:
-    """Every measure under the heading that the reference page has it under, in its order.
-
-    >>> list(groups())[:2]
-    ['Detection', 'Ranks, binary']
-    """
-    return _GROUPS
-
-
-def families() -> tuple[Family, ...]:
-    """Every measure, in the order of the reference page.
-
-    >>> [family.name for family in families()][:3]
-    ['AQWV', 'Value', 'Pmiss']
-    """
-    return _FAMILIES
-
-
-def agreements() -> tuple[Family, ...]:
-    """Every agreement between two rankings, in the order of the reference page.
-
-    >>> agreements()[:2]
-    (<Family KendallDistance>, <Family FaginKendall>)
-    """
-    return tuple(_AGREEMENTS.values())
+RUN_MEASURES = tuple(family for group in GROUPS.values() for family in group)
+AGREEMENTS = tuple(family for family in FAMILIES.values() if family.group == AGREEMENT)  # between two rankings
+_BY_NAME = {family.name: family for family in RUN_MEASURES}
+_AGREEMENTS = {family.name.casefold(): family for family in AGREEMENTS}
+FORMS = {form.name: (family, form) for family in RUN_MEASURES for form in family.forms}
 
 
 def nearest(word: str, names: Mapping[str, str]) -> tuple[str, ...]:
@@ -131,7 +106,7 @@ def search(text: str) -> dict[str, Family]:
     cutoff = "".join(re.findall(r"@(\d+)", text)[:1])
     words = re.sub(r"@\d*", " ", text).casefold().split()
     found: dict[str, tuple[int, Family]] = {}
-    for family in _FAMILIES if words else ():
+    for family in RUN_MEASURES if words else ():
         others = (other for other, name in (ALIASES | MEANT).items() if name == family.name)
         names = {name.casefold() for name in (family.name, *others, *(form.name for form in family.forms))}
         called = " ".join((*names, family.title, family.group)).casefold()
@@ -183,7 +158,7 @@ def parse_agreements(text: str) -> tuple[Measure, ...]:
         match = re.match(OURS, part, re.DOTALL)
         family = _AGREEMENTS.get(match["name"].casefold()) if match else None
         if not match or not family:
-            listed = ", ".join(each.name for each in agreements())
+            listed = ", ".join(each.name for each in AGREEMENTS)
             raise UnknownMeasure(f"no agreement is called {part!r}; there are {listed}")
         return (_filled(family, _parameters(match["inside"], part), match["cutoff"], part),)
 
@@ -284,7 +259,7 @@ def _trec_eval(text: str) -> tuple[Measure, ...]:
 def _nearest(text: str) -> tuple[str, ...]:
     """The names most like it, with a cutoff where they need one."""
     cutoff = "".join(re.findall(r"@(\d+)\Z", text))
-    names = {name: name for name in (*FORMS, *(family.name for family in agreements()))}
+    names = {name: name for name in (*FORMS, *(family.name for family in AGREEMENTS))}
     for alias, name in (ALIASES | MEANT | {name: name for name in _BY_NAME}).items():
         takes = _BY_NAME[name].cutoff
         names[alias] = f"{name}@{cutoff or takes.example}" if takes and (cutoff or takes.required) else name

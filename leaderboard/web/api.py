@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from leaderboard import db, errors
 from leaderboard.frozen import frozen
-from leaderboard.metrics import families, parse
+from leaderboard.metrics import RUN_MEASURES, parse
 from leaderboard.metrics.measure import Direction, Family
 from leaderboard.web.endpoints import get
 
@@ -27,7 +27,7 @@ class MeasureEntry:
 @get("/measures")
 def list_measures() -> tuple[MeasureEntry, ...]:
     """Every measure of this installation."""
-    return tuple(map(_entry, families()))
+    return tuple(map(_entry, RUN_MEASURES))
 
 
 @get("/measures/<name>")

@@ -19,7 +19,7 @@ from markupsafe import Markup
 from leaderboard.boards.reads.entries import is_found
 from leaderboard.campaigns.reads import measures_used
 from leaderboard.errors import NoDatabase, NoStore, NotFound, OtherBuild, OtherStore
-from leaderboard.metrics import MEASURES_VERSION, agreements, families, groups
+from leaderboard.metrics import AGREEMENTS, GROUPS, MEASURES_VERSION, RUN_MEASURES
 from leaderboard.metrics.measure import AGREEMENT
 from leaderboard.metrics.names import search
 from leaderboard.submissions.models import Installation
@@ -34,16 +34,16 @@ measures = Blueprint("measures", __name__, url_prefix="/measures")
 @measures.get("/")
 def index() -> ResponseReturnValue:
     text, used = request.args.get("q", "").strip(), read(measures_used)
-    agreeing = (family for family in agreements() if is_found(text, (family.name, family.title)))
-    wanted = {family.name for family in (*(search(text).values() if text else families()), *agreeing)}
+    agreeing = (family for family in AGREEMENTS if is_found(text, (family.name, family.title)))
+    wanted = {family.name for family in (*(search(text).values() if text else RUN_MEASURES), *agreeing)}
     found = {"text": text, "used": used, "wanted": wanted & used if "used" in request.args else wanted}
-    listed = {**groups(), AGREEMENT: agreements()}
+    listed = {**GROUPS, AGREEMENT: AGREEMENTS}
     return render_template("measures/index.html", groups=listed, metric_version=MEASURES_VERSION, **found)
 
 
 @measures.get("/<name>")
 def show(name: str) -> ResponseReturnValue:
-    listed = {family.name: family for family in (*families(), *agreements())}
+    listed = {family.name: family for family in (*RUN_MEASURES, *AGREEMENTS)}
     if name not in listed:
         return redirect(url_for("measures.show", name=family_of(name).name))
     formula = Markup(listed[name].reference.mathml)  # noqa: S704  # made of our own registry's text, and escaped

@@ -14,7 +14,7 @@ import pytest
 
 from leaderboard.boards.rules import Rounding
 from leaderboard.formats import Run
-from leaderboard.metrics import Setting, families, parse
+from leaderboard.metrics import RUN_MEASURES, Setting, parse
 from leaderboard.scoring import JudgedQueries, prepare, score
 from leaderboard.submissions.rules import DAILY_QUOTA
 from tests.scoring.obvious import Line, judgments_of, run_of
@@ -104,7 +104,7 @@ def test_every_measure_that_is_made_of_judgments_alone_says_so() -> None:
     runs = [["z1", "z2"], ["d00", "d01", "d02"], ["z1", "d01"], ["d00"]]
     judgments = [judged([True, True, False]), judged([True, False, False])]
     found = set()
-    for family in families():
+    for family in RUN_MEASURES:
         if {"known", "subtopics"} & {*family.needs}:
             continue  # the judgments here come without such lists
         cutoff = f"@{family.cutoff.example}" if family.cutoff is not None and family.cutoff.required else ""
@@ -114,7 +114,7 @@ def test_every_measure_that_is_made_of_judgments_alone_says_so() -> None:
         ]
         if all(len(set(map(str, of_runs))) == 1 for of_runs in figures):
             found.add(family)
-    assert {family.name for family in found} == {family.name for family in families() if family.of_judgments}
+    assert {family.name for family in found} == {family.name for family in RUN_MEASURES if family.of_judgments}
 
 
 def test_the_page_on_disclosure_counts_as_the_rules_do() -> None:

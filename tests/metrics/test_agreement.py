@@ -8,7 +8,7 @@ from hypothesis import given, settings, strategies as st
 from scipy import stats
 
 from leaderboard.errors import UnknownMeasure
-from leaderboard.metrics import agreements, explain, parse_agreements
+from leaderboard.metrics import AGREEMENTS, explain, parse_agreements
 from leaderboard.metrics.families.agreement import (
     fagin_kendall,
     kendall_distance,
@@ -145,7 +145,7 @@ def test_a_parameter_that_an_agreement_does_not_take_is_refused_whatever_it_is_c
         parse_agreements(f"RBO({parameter}=5)")
 
 
-@pytest.mark.parametrize("agreement", agreements(), ids=lambda agreement: agreement.name)
+@pytest.mark.parametrize("agreement", AGREEMENTS, ids=lambda agreement: agreement.name)
 def test_every_agreement_is_documented(agreement):
     assert all(text.strip() for _, text in agreement.reference.sections.items())
     assert agreement.reference.mathml.startswith("<math")

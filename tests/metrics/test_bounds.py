@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from leaderboard.errors import BadInput, UnknownMeasure
-from leaderboard.metrics import Family, Measure, Ranking, Setting, families, groups, parse, parse_all, requested
+from leaderboard.metrics import GROUPS, RUN_MEASURES, Family, Measure, Ranking, Setting, parse, parse_all, requested
 from leaderboard.metrics.measure import GRADE_LIMIT, LARGEST, SMALLEST, Parameter
 from tests.metrics.obvious import UNDEFINED_WHERE_NOTHING_IS_FOUND
 from tests.metrics.rankings import Query, of_grades, ranking_of
@@ -61,7 +61,7 @@ def figures(measure: Measure, ranking: Ranking) -> list[float]:
     return [*evaluated.values.tolist(), evaluated.mean]
 
 
-@pytest.mark.parametrize("family", families(), ids=lambda family: family.name)
+@pytest.mark.parametrize("family", RUN_MEASURES, ids=lambda family: family.name)
 @quick
 @given(data=st.data())
 def test_a_measure_with_parameters_at_their_bounds_is_named_and_computed(family: Family, data: st.DataObject) -> None:
@@ -72,7 +72,7 @@ def test_a_measure_with_parameters_at_their_bounds_is_named_and_computed(family:
         rel = {name: value for name, value in measure.given if name == "rel"}
         again = parse(measure.trec_eval)
         assert family(cutoff=again.cutoff, **dict(again.given), **rel) == measure
-    may_be_undefined = family in groups()["Detection"] or family.name in UNDEFINED_WHERE_NOTHING_IS_FOUND
+    may_be_undefined = family in GROUPS["Detection"] or family.name in UNDEFINED_WHERE_NOTHING_IS_FOUND
     for ranking in RANKINGS:
         for figure in figures(measure, ranking):
             assert not math.isinf(figure)

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from leaderboard.cli.trec_eval import read_request, trec_lines
-from leaderboard.metrics import Measure, Setting, groups, parse, parse_all
+from leaderboard.metrics import GROUPS, Measure, Setting, parse, parse_all
 from leaderboard.scoring import Judging, Scored, prepare, score
 from tests.scoring.obvious import Line, judgments_of, run_of, subtopics_of
 
@@ -29,7 +29,7 @@ def means(result: Scored) -> dict[str, tuple[float, int]]:
 def measures_of(headings: tuple[str, ...]) -> list[Measure]:
     return [
         family(cutoff=EXAMPLE.get(family.name, 5) if family.cutoff and family.cutoff.required else None)
-        for heading, families in groups().items()
+        for heading, families in GROUPS.items()
         if heading.startswith(headings)
         for family in families
     ]

@@ -278,7 +278,7 @@ def judge_by_assistant(session: Session, play: Play) -> None:
 
 OWN: dict[str, Any] = {"at": ALPHA, "who": "ada"}
 SOURCES: dict[str, Any] = {"at": f"{BOARD}/sources", "who": "orla"}
-OF_RUNS = (
+RUN_MEASURES = (
     Change(
         ("submissions.submit",), lambda session, play: play.submit(session, designation=Designation.PRIMARY), **OWN
     ),
@@ -372,4 +372,4 @@ OF_PEOPLE = (
     by(accounts.close_account, "@ben", user("ben"), **TO_ADA),
     by(merging.merge_teams, team("alpha"), team("beta"), raises=OF_ALL, at=BOARD),
 )  # fmt: skip
-CHANGES = (*OF_CAMPAIGNS, *OF_TEAMS, *OF_RUNS, *OF_FORMS, *OF_PEOPLE)
+CHANGES = (*OF_CAMPAIGNS, *OF_TEAMS, *RUN_MEASURES, *OF_FORMS, *OF_PEOPLE)

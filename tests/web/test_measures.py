@@ -6,18 +6,18 @@ import pytest
 
 from leaderboard.campaigns.models import Campaign
 from leaderboard.campaigns.rules import Visibility
-from leaderboard.metrics import agreements, families
+from leaderboard.metrics import AGREEMENTS, RUN_MEASURES
 from tests.web.conftest import Reader, World
 
 
 def test_every_measure_is_in_the_list(visitor: Reader) -> None:
     page = visitor.get("/measures/")
-    assert [each.name for each in (*families(), *agreements()) if f'href="/measures/{each.name}"' not in page] == []
+    assert [each.name for each in (*RUN_MEASURES, *AGREEMENTS) if f'href="/measures/{each.name}"' not in page] == []
 
 
 def test_every_measure_has_a_page_with_everything_that_is_said_of_it(visitor: Reader) -> None:
-    names = [each.name for each in (*families(), *agreements())]
-    for before, each, after in zip(["", *names], (*families(), *agreements()), [*names[1:], ""], strict=False):
+    names = [each.name for each in (*RUN_MEASURES, *AGREEMENTS)]
+    for before, each, after in zip(["", *names], (*RUN_MEASURES, *AGREEMENTS), [*names[1:], ""], strict=False):
         page = visitor.get(f"/measures/{each.name}")
         for heading, text in each.reference.sections.items():
             assert text, f"{each.name}: {heading}"
@@ -45,7 +45,7 @@ def test_measures_are_found_by_the_names_of_others_and_by_what_they_measure(visi
     assert _listed(visitor.get("/measures/?q=MRR"))[:1] == ["RR"]
     assert _listed(visitor.get("/measures/?q=spearman")) == ["SpearmanRho"]
     assert "No measure is called so" in visitor.get("/measures/?q=gibberish")
-    assert len(_listed(visitor.get("/measures/?q=+"))) == len((*families(), *agreements()))
+    assert len(_listed(visitor.get("/measures/?q=+"))) == len((*RUN_MEASURES, *AGREEMENTS))
 
 
 def test_measures_that_campaigns_of_this_site_list_are_marked_and_listed_alone(visitor: Reader, world: World) -> None:
