@@ -48,10 +48,7 @@ SUBJECTS = {  # where the endpoints of a group are
     "export": "transfer",
     "trail": "audit",
 }
-BY_HAND = {  # commands that no endpoint makes: where they are
-    "submission list": "submissions:list_submissions",
-    "submission fetch": "submissions:fetch",
-}
+BY_HAND = {"submission fetch": "submissions:fetch"}  # commands that no endpoint makes: where they are
 
 
 def group(name: str, about: str) -> click.Command:

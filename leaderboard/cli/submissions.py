@@ -19,11 +19,10 @@ from leaderboard.cli.database import reading, writing
 from leaderboard.cli.operations import client_of, settings_of
 from leaderboard.cli.options import aligned, counting_bar, flag, named, option, refuse_if, server_on_line
 from leaderboard.client import UNFINISHED, Client
-from leaderboard.declared.commands import moment
 from leaderboard.evaluations.reads.evaluations import find_evaluation
 from leaderboard.evaluations.rules import WHERE_READ
 from leaderboard.submissions.inputs import LONGEST_LABEL, RunSettings
-from leaderboard.submissions.rules import SHOWN_STATES, RunChoice, SystemKind
+from leaderboard.submissions.rules import RunChoice, SystemKind
 from leaderboard.teams.models import System, Team
 from leaderboard.teams.reads import find_team
 from leaderboard.teams.writes import NewSystem, create_system
@@ -228,40 +227,6 @@ def _say_missing(path: Path, results: Mapping[str, Any]) -> None:
         click.echo(f"of these, no document is judged relevant for {named(results['nothing_relevant'])}", err=True)
     if results["not_judged"]:
         click.echo(f"of these, nobody judged {named(results['not_judged'])}: they don't count", err=True)
-
-
-HEAD = ("number", "evaluation", "team", "system", "kind", "label", "state", "received")
-
-
-@click.command("list")
-@click.argument("place", metavar="CAMPAIGN[/EVALUATION]")
-@option("--state", "Only those in this state.", SHOWN_STATES)
-@option("--team", "Only those of the team with this slug.")
-@option("--kind", "Only those of systems of this kind.", SystemKind)
-@click.option("--late/--in-time", default=None, help="Only late ones, or only those in time.")
-@option("--text", "Only those whose label, file, system or hash holds this.")
-@options.AT_SERVER
-def list_submissions(
-    place: str, server: str | None, token_file: Path | None, late: bool | None, **filters: str | None
-) -> None:
-    """List the submissions of a campaign or an evaluation, the newest first.
-
-    \b
-    leaderboard submission list harbour/2026-text --state failed
-    """
-    campaign, _, evaluation = place.partition("/")
-    within = f"/evaluations/{evaluation}" if evaluation else ""
-    filters["late"] = {True: "yes", False: "no", None: None}[late]
-    asked = {name: str(value) for name, value in filters.items() if value}
-    client = client_of("submission", server_on_line(server), token_file)
-    rows = client.get(f"/organise/campaigns/{campaign}{within}/submissions", **asked)["rows"]
-    options.print_table(HEAD, map(_cells, rows), "no such submission")
-
-
-def _cells(row: dict[str, Any]) -> tuple[str, ...]:
-    label = f"{row['title']}{' (primary)' * row['is_primary']}{' (late)' * row['late']}"
-    received = f"{moment(row['received_at'])}{' (assumed)' * row['received_assumed']}"
-    return (row["id"], *(row[name] for name in HEAD[1:5]), label, row["state"], received)
 
 
 @click.command()

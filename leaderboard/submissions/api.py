@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from http import HTTPStatus
 from pathlib import Path
+from typing import Any
 
 import msgspec
 from flask import Response, request
@@ -22,7 +23,7 @@ from leaderboard.access import Actor, submission_refusal
 from leaderboard.accounts import rate_limits as attempts
 from leaderboard.accounts.rules import Scope
 from leaderboard.boards.api import EVALUATION
-from leaderboard.declared.commands import Command, Find, Other
+from leaderboard.declared.commands import Command, Find, Other, Table, moment
 from leaderboard.declared.inputs import checked, checked_partly
 from leaderboard.errors import Conflict, Gathered, InvalidFields, NotFound, TooLarge
 from leaderboard.evaluations.models import Evaluation
@@ -322,24 +323,30 @@ class Waiting:
     waiting: int
 
 
-@get(f"{CAMPAIGN}/submissions", Scope.ORGANISE)
-def list_campaign_submissions(
-    campaign: str, *, state: str = "", team: str = "", kind: str = "", late: str = "", text: str = ""
-) -> reads.SubmissionList:
-    """Every submission to every evaluation of a campaign, with the same arguments as those of one evaluation."""
-    return read(reads.submissions, campaign, None, page=None, state=state, team=team, kind=kind, late=late, text=text)
+SUBMISSIONS = Table(
+    ("number", "evaluation", "team", "system", "kind", "label", "state", "received"),
+    lambda row: (
+        row["id"], row["evaluation"], row["team"], row["system"], row["kind"],
+        f"{row['title']}{' (primary)' * row['is_primary']}{' (late)' * row['late']}", row["state"],
+        f"{moment(row['received_at'])}{' (assumed)' * row['received_assumed']}",
+    ),
+    "no such submission", lambda answer: answer["rows"],
+)  # fmt: skip
 
 
-@get(f"{ORGANISED_EVALUATION}/submissions", Scope.ORGANISE)
+@get(f"{CAMPAIGN}/submissions", Scope.ORGANISE, command=Command(
+    "submission list CAMPAIGN [EVALUATION]", SUBMISSIONS, "harbour 2026-text --state failed"
+))  # fmt: skip
 def list_submissions(
-    campaign: str, evaluation: str, *, state: str = "", team: str = "", kind: str = "", late: str = "", text: str = ""
-) -> reads.SubmissionList:
-    """Every submission, those that are on no board too. state: queued, scoring, scored, rejected, failed …; late: yes
-    or no; text: in the label, the names of file and system, or the beginning of the SHA-256.
+    campaign: str, *, evaluation: str = "", state: str = "", team: str = "", kind: str = "", late: str = "",
+    text: str = "",
+) -> reads.SubmissionList:  # fmt: skip
+    """Every submission to a campaign, or to one of its evaluations, those that are on no board too; the newest first.
+    state: queued, scoring, scored, rejected, failed …; team: by its slug; late: yes or no; text: in the label, the
+    names of file and system, or the beginning of the SHA-256.
     """
-    return read(
-        reads.submissions, campaign, evaluation, page=None, state=state, team=team, kind=kind, late=late, text=text
-    )
+    asked: dict[str, Any] = {"state": state, "team": team, "kind": kind, "late": late, "text": text}
+    return read(reads.submissions, campaign, evaluation or None, page=None, **asked)
 
 
 @get(f"{ORGANISED_EVALUATION}/submissions/<int:submission>", Scope.ORGANISE)

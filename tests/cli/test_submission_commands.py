@@ -32,7 +32,7 @@ def test_everything_that_the_pages_do_with_a_run_a_command_does(
     runs: tuple[int, int], ok: Says, refused: Says, tmp_path: Path
 ) -> None:
     run = str(runs[0])
-    assert "first" in ok("submission", "list", "small/2026", "--team", "northern-lights")
+    assert "first" in ok("submission", "list", "small", "2026", "--team", "northern-lights")
     assert "1 of 2 systems change rank" in refused("submission", "disqualify", run, "--because", "two people sent it")
     told = ok("submission", "disqualify", run, "--because", "two people sent it", "--confirm")
     assert f"submission {run} is disqualified" in told

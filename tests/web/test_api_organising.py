@@ -194,7 +194,8 @@ def test_a_runs_room_says_what_taking_it_off_would_change_and_it_is_put_back(
     orla.ask(f"{CAMPAIGN}/submissions?late=maybe", status=400)
     off = orla.post(f"{run}/take-off", ruling="disqualified", because="not a run", holds_place=False, confirm=True)
     assert (off["state"], off["ruled_because"]) == ("disqualified", "not a run")
-    assert [row["id"] for row in orla.ask(f"{EVALUATION}/submissions?state=disqualified")["rows"]] == [number]
+    disqualified = orla.ask(f"{CAMPAIGN}/submissions?evaluation=2025&state=disqualified")
+    assert [row["id"] for row in disqualified["rows"]] == [number]
     assert orla.ask(f"{run}/restore", "POST")["state"] == "queued"
     assert orla.ask(f"{CAMPAIGN}/evaluations/none/submissions/{number}/restore", "POST", status=404)
 

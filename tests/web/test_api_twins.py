@@ -38,7 +38,7 @@ TWINS: Mapping[str, tuple[str, ...]] = {
     "organise_judgments.preview": ("preview_judgments",),
     "organise_judgments.take_in": ("add_judgments",),
     "organise_judgments.official": ("make_source_official",),
-    "organise_submissions.of_campaign": ("list_campaign_submissions",),
+    "organise_submissions.of_campaign": ("list_submissions",),
     "organise_submissions.of_evaluation": ("list_submissions",),
     "organise_submissions.show": ("organised_submission",),
     "organise_submissions.fetch": ("fetch_run",),
