@@ -172,7 +172,8 @@ def _dates(session: Session, evaluation: Evaluation, now: datetime) -> Points:
     takes_runs = phase_of(evaluation, now) in TAKES_RUNS
     counts = sa.select(sa.func.count(), sa.func.count(Submission.imported_at))
     runs, imported = session.execute(counts.where(Submission.evaluation_id == evaluation.id)).one()
-    waiting = [name for name in ("results", "details", "texts") if getattr(evaluation, name) is Opening.CLOSED]
+    parts = {"results": "the board", "details": "results by query", "texts": "texts of queries"}
+    waiting = [words for name, words in parts.items() if getattr(evaluation, name) is Opening.CLOSED]
     start, end = (moment and moments.moment_in_words(moment) for moment in (evaluation.opens_at, evaluation.closes_at))
     if not end and 0 < runs == imported:
         yield TO_DO, "Its runs were imported, and it accepts new runs without end: give it the dates that it had."
