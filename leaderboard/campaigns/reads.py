@@ -65,6 +65,9 @@ class Counts:
 
 @frozen
 class EvaluationRow:
+    """campaign: its slug; queries: how many there are."""
+
+    campaign: str
     slug: str
     title: str
     period: str
@@ -73,6 +76,7 @@ class EvaluationRow:
     opens_at: datetime | None
     closes_at: datetime | None
     draft: bool
+    queries: int
     counts: Counts
 
 
@@ -87,21 +91,6 @@ class OrganisedCampaign:
     phases: tuple[Phase, ...]
     drafts: int
     counts: Counts
-
-
-@frozen
-class ListedEvaluation:
-    """queries, runs: how many it has."""
-
-    campaign: str
-    slug: str
-    title: str
-    period: str
-    condition: str
-    queries: int
-    runs: int
-    opens_at: datetime | None
-    closes_at: datetime | None
 
 
 @frozen
@@ -153,19 +142,12 @@ def _organised_by(actor: Actor) -> sa.ColumnElement[bool]:
     return sa.true() if actor.all_powerful else Campaign.id.in_(actor.organises)
 
 
-def organised_evaluations(session: Session, actor: Actor, campaign: str, _: datetime) -> tuple[ListedEvaluation, ...]:
+def organised_evaluations(session: Session, actor: Actor, campaign: str, now: datetime) -> tuple[EvaluationRow, ...]:
     """Those of one campaign, or of all that `actor` organises, by campaign and period. Raises NotFound."""
     own = Campaign.id == reads.organised_campaign(session, actor, campaign).id if campaign else _organised_by(actor)
-    order = Campaign.slug, Evaluation.period_key, Evaluation.slug
-    counts = [
-        sa.select(sa.func.count()).where(table.evaluation_id == Evaluation.id).scalar_subquery()
-        for table in (Query, Submission)
-    ]
-    rows = session.execute(sa.select(Evaluation, *counts).join(Evaluation.campaign).where(own).order_by(*order))
-    return tuple(
-        snapshot(ListedEvaluation, evaluation, campaign=evaluation.campaign.slug, queries=queries, runs=runs)
-        for evaluation, queries, runs in rows
-    )
+    campaigns = session.scalars(sa.select(Campaign).where(own).order_by(Campaign.slug)).all()
+    rows = _evaluations(session, [row.id for row in campaigns], now)
+    return tuple(row for of_it in campaigns for row in reversed(rows[of_it.id]))
 
 
 def campaign_room(session: Session, actor: Actor, slug: str, now: datetime) -> CampaignRoom:
@@ -194,10 +176,12 @@ def _evaluations(session: Session, campaigns: Sequence[int], now: datetime) -> d
     grouped = of_runs.where(Submission.evaluation_id.in_(ids)).group_by(Submission.evaluation_id)
     counts = {evaluation: Counts(*numbers) for evaluation, *numbers in session.execute(grouped)}
     rows = defaultdict[int, list[EvaluationRow]](list)
-    for evaluation in session.scalars(own.order_by(*EVALUATION_ORDER)):
-        of_it = counts.get(evaluation.id, Counts())
-        row = snapshot(EvaluationRow, evaluation, phase=phase_of(evaluation, now), counts=of_it)
-        rows[evaluation.campaign_id].append(row)
+    queries = sa.select(sa.func.count()).where(Query.evaluation_id == Evaluation.id).scalar_subquery()
+    for evaluation, number in session.execute(own.add_columns(queries).order_by(*EVALUATION_ORDER)):
+        of_it = {"campaign": evaluation.campaign.slug, "counts": counts.get(evaluation.id, Counts()), "queries": number}
+        rows[evaluation.campaign_id].append(
+            snapshot(EvaluationRow, evaluation, phase=phase_of(evaluation, now), **of_it)
+        )
     return rows
 
 

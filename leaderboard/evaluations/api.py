@@ -25,7 +25,7 @@ LIST = Table(
     ("evaluation", "title", "period", "condition", "queries", "runs", "opens", "closes"),
     lambda row: (
         f"{row['campaign']}/{row['slug']}", row["title"], row["period"], row["condition"] or "–", row["queries"],
-        row["runs"], moment(row["opens_at"]), moment(row["closes_at"]),
+        row["counts"]["submissions"], moment(row["opens_at"]), moment(row["closes_at"]),
     ),
     "no evaluation yet; make one: leaderboard evaluation add",
 )  # fmt: skip
@@ -34,7 +34,7 @@ UNREADY = 1  # exit status
 
 
 @get("/organise/evaluations", Scope.ORGANISE, command=Command("evaluation list [CAMPAIGN]", LIST, "harbour"))
-def list_organised_evaluations(*, campaign: str = "") -> tuple[reads.ListedEvaluation, ...]:
+def list_organised_evaluations(*, campaign: str = "") -> tuple[reads.EvaluationRow, ...]:
     """The evaluations of the campaigns that you organise, or of one of them, with how much is in each."""
     return read(reads.organised_evaluations, campaign)
 
