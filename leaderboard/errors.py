@@ -13,8 +13,8 @@
     ├── Conflict                 409  true of the request, but not of the state it meets
     │   └── PriorLocked          409  the campaign has results; its prior can't change
     ├── TooLarge                 413  over a cap
-    ├── QuotaSpent               429  no submission left for now
     ├── TooManyAttempts          429  too many wrong passwords, or registrations, for now
+    │   └── QuotaSpent           429  no submission left for now
     └── Unavailable              503  ours: a part that we need does not answer; try again
         ├── NoDatabase           503  the database: away, locked, full or read-only
         │   └── OtherBuild       503  it has other tables: another build of this program made it
@@ -200,8 +200,8 @@ class TooLarge(LeaderboardError):
         self.fields = {field: [self.message]} if field else {}
 
 
-class _TooOften(LeaderboardError):
-    """Not now."""
+class TooManyAttempts(LeaderboardError):
+    """There were too many attempts; try again later."""
 
     status = 429
 
@@ -210,12 +210,8 @@ class _TooOften(LeaderboardError):
         self.retry_seconds = retry_seconds
 
 
-class QuotaSpent(_TooOften):
+class QuotaSpent(TooManyAttempts):
     """No submission is left for now."""
-
-
-class TooManyAttempts(_TooOften):
-    """There were too many attempts; try again later."""
 
 
 class Unavailable(LeaderboardError):

@@ -226,8 +226,8 @@ class Pattern:
     r"""A pattern ready to be held against any number of ids: a regular expression of RE2, which matches the whole text
     in time linear in its length.
 
-    >>> Pattern(r"doc-\d{1,5}").matches("doc-17"), Pattern("[a-z]+").matches("d7")
-    (True, False)
+    >>> Pattern(r"doc-\d{1,5}").matching(byte_strings([b"doc-17", b"d7"]))
+    array([ True, False])
     """
 
     def __init__(self, text: str) -> None:
@@ -242,9 +242,6 @@ class Pattern:
         self._id = _compiled(text)
         # Whole lines, each with its end: nothing in the pattern matches a line end, so that \C after $ is one.
         self._lines = _compiled(rf"(?:(?:{text})(?m:$)\C)*")
-
-    def matches(self, text: str) -> bool:
-        return bool(self.matching(byte_strings([text.encode()]))[0])
 
     def matching(self, texts: Texts) -> NDArray[np.bool_]:
         """bool[n]: which of the texts it matches. None of them holds a line end.

@@ -25,7 +25,6 @@ from leaderboard.campaigns.models import Campaign
 from leaderboard.evaluations.models import Agreement, Evaluation
 from leaderboard.evaluations.reads.evaluations import collection_list, file_rules, form_fields, organised_campaign
 from leaderboard.evaluations.rules import Split
-from leaderboard.frozen import frozen
 from leaderboard.judgments.models import JudgmentRevision, Query
 from leaderboard.judgments.reads import COLUMNS, stored_rows
 from leaderboard.store import RunStore
@@ -42,14 +41,6 @@ MADE = 315_619_200  # the moment that archives give for their files, the same ea
 GZIP = 31  # zlib's number for a gzip head and 32 KiB of window
 
 
-@frozen
-class ExportedFile:
-    """A file of an export: its path there, parted by /, and where it lies until the next one is asked for."""
-
-    path: str
-    source: Path
-
-
 @dataclass
 class Export:
     """A campaign that is being exported: begun in a session, which its `files` need no more.
@@ -62,9 +53,11 @@ class Export:
     _folder: Path
     lost: list[str] = field(default_factory=list)
 
-    def files(self, store: RunStore) -> Iterator[ExportedFile]:
-        """Every file, once: runs first, so that a store that does not answer is noticed; the manifest last, which knows
-        what was left out. Raises NoStore.
+    def files(self, store: RunStore) -> Iterator[tuple[str, Path]]:
+        """Every file, once: its path in the export, and where it lies until the next one is asked for.
+
+        Runs come first, so that a store that does not answer is noticed; the manifest last, which knows what was left
+        out. Raises NoStore.
         """
         copy = self._folder / ".run"  # no evaluation is called so
         for evaluation in self._content["evaluation"]:
@@ -78,19 +71,19 @@ class Export:
                     self.lost.append(f"{run['file']}: {error.message}")
                 else:
                     whole.append(run)
-                    yield ExportedFile(run["file"], copy)
+                    yield run["file"], copy
                 finally:
                     copy.unlink(missing_ok=True)
             evaluation["run"] = whole
         for path in sorted(path for path in self._folder.rglob("*") if path.is_file()):
-            yield ExportedFile(path.relative_to(self._folder).as_posix(), path)
+            yield path.relative_to(self._folder).as_posix(), path
             path.unlink(missing_ok=True)
         if self.lost:
             (self._folder / LEFT_OUT).write_text("".join(f"left out: {line}\n" for line in self.lost), "utf-8")
-            yield ExportedFile(LEFT_OUT, self._folder / LEFT_OUT)
+            yield LEFT_OUT, self._folder / LEFT_OUT
         manifest = self._folder / entries.NAME
         manifest.write_text(entries.written(self._content), encoding="utf-8")
-        yield ExportedFile(entries.NAME, manifest)
+        yield entries.NAME, manifest
 
 
 @contextmanager
@@ -108,11 +101,11 @@ def exporting(database: db.Database, actor: access.Actor, slug: str) -> Iterator
 def packed(export: Export, store: RunStore) -> Iterator[bytes]:
     """The bytes of a .tar.gz of the export, in a folder of the campaign's name, piece by piece."""
     packing = zlib.compressobj(LEVEL, wbits=GZIP)
-    for file in export.files(store):
-        head = tarfile.TarInfo(f"{export.slug}/{file.path}")
-        head.size, head.mtime = file.source.stat().st_size, MADE
+    for path, source in export.files(store):
+        head = tarfile.TarInfo(f"{export.slug}/{path}")
+        head.size, head.mtime = source.stat().st_size, MADE
         yield packing.compress(head.tobuf(tarfile.PAX_FORMAT))
-        with file.source.open("rb") as content:
+        with source.open("rb") as content:
             while piece := content.read(PIECE):
                 yield packing.compress(piece)
         yield packing.compress(bytes(-head.size % tarfile.BLOCKSIZE))

@@ -297,6 +297,6 @@ def test_an_organiser_downloads_what_the_command_exports(organiser: Reader, worl
     with tarfile.open(fileobj=io.BytesIO(answer.data)) as opened:
         opened.extractall(tmp_path, filter="data")
     with exporting(world.database, CONSOLE, "harbour") as export:
-        written = {file.path: file.source.read_bytes() for file in export.files(RunStore(str(tmp_path / "store")))}
+        written = {path: source.read_bytes() for path, source in export.files(RunStore(str(tmp_path / "store")))}
     assert {path: (tmp_path / "harbour" / path).read_bytes() for path in written} == written
     assert "manifest.toml" in written

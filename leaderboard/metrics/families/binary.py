@@ -307,16 +307,6 @@ def best_precision(ranking: Ranking, rel: int) -> Floats:
     return running(relevant.query, relevant.precision, np.maximum, backwards=True)
 
 
-def interpolated(ranking: Ranking, rel: int, recall: float) -> Floats:
-    """The highest precision at this recall or beyond, float64[Q] in [0, 1]; 0 where it is never reached."""
-    relevant = ranking.relevant(rel)
-    needed = np.maximum(documents_at(recall, relevant.judged, ranking.setting.compat), 1)
-    reached = needed <= relevant.found
-    values = np.zeros(ranking.queries)
-    values[reached] = best_precision(ranking, rel)[relevant.start[:-1][reached] + needed[reached] - 1]
-    return values
-
-
 def documents_at(recall: float, relevant: Ints, compat: int) -> Ints:
     """How many relevant documents a recall stands for: rounded to the nearest, or as trec_eval 9 rounds up."""
     exact = recall * relevant
@@ -356,7 +346,12 @@ def interpolated_precision(ranking: Ranking, rel: int, cutoff: float) -> Floats:
     >>> interpolated_precision(graded_lists([1, None, 0, 2], missed=[1]), rel=1, cutoff=0.5)
     array([0.5])
     """
-    return interpolated(ranking, rel, cutoff)
+    relevant = ranking.relevant(rel)
+    needed = np.maximum(documents_at(cutoff, relevant.judged, ranking.setting.compat), 1)
+    reached = needed <= relevant.found
+    values = np.zeros(ranking.queries)
+    values[reached] = best_precision(ranking, rel)[relevant.start[:-1][reached] + needed[reached] - 1]
+    return values
 
 
 @binary(
@@ -391,7 +386,7 @@ def average_interpolated(ranking: Ranking, rel: int, at: tuple[float, ...]) -> F
     """
     summed = np.zeros(ranking.queries)
     for recall in reversed(at):
-        summed += interpolated(ranking, rel, recall)
+        summed += interpolated_precision(ranking, rel, recall)
     return summed / len(at)
 
 
@@ -491,7 +486,7 @@ def over_recall(ranking: Ranking, rel: int = 1) -> dict[str, Floats]:
     array([1.    , 1.    , 0.6667])
     """
     counted = _counted(ranking, rel)
-    precision = [mean(interpolated(ranking, rel, recall)[counted]) for recall in ELEVEN]
+    precision = [mean(interpolated_precision(ranking, rel, recall)[counted]) for recall in ELEVEN]
     return {"recall": np.array(ELEVEN), "precision": np.array(precision)}
 
 

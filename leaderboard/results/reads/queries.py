@@ -22,7 +22,7 @@ from leaderboard.evaluations.reads.evaluations import EvaluationHeading, closed_
 from leaderboard.evaluations.rules import Judging, ScoringSettings, Subset
 from leaderboard.frozen import frozen
 from leaderboard.judgments.models import Judgment, Query
-from leaderboard.judgments.reads import rows_of_table
+from leaderboard.judgments.reads import JudgedDocument, rows_of_table
 from leaderboard.results.reads.run import Spread, columns_over, less, load_slices, load_vectors, spread_of, value_in
 from leaderboard.scoring import ReturnedBy, returned, returned_by
 from leaderboard.store import RunStore
@@ -264,14 +264,6 @@ class ListedDocument:
 
 
 @frozen
-class MissedDocument:
-    """A relevant document that the run does not list."""
-
-    document: str
-    grade: int
-
-
-@frozen
 class RankedListPage:
     """relevant: over the judgments; the other counts are over the list.
 
@@ -297,7 +289,7 @@ class RankedListPage:
     complete: bool
     relevant: int
     judgments_open: bool
-    missed: tuple[MissedDocument, ...]
+    missed: tuple[JudgedDocument, ...]
     previous: str | None
     next: str | None
 
@@ -351,7 +343,7 @@ def ranked_list(
         complete=complete,
         relevant=len(relevant),
         judgments_open=judgments,
-        missed=tuple(MissedDocument(document, grade) for grade, document in reversed(missed)) if judgments else (),
+        missed=tuple(JudgedDocument(document, grade) for grade, document in reversed(missed)) if judgments else (),
         **neighbours(session, query, subset),
     )
 
