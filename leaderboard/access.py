@@ -44,10 +44,6 @@ class Actor:
     def may_organise(self, campaign_id: int) -> bool:
         return self.all_powerful or campaign_id in self.organises
 
-    def organises_all(self, campaigns: Collection[int]) -> bool:
-        """Whether what is part of all of these campaigns is theirs to change; what is of none is an admin's only."""
-        return self.all_powerful or (bool(campaigns) and self.organises.issuperset(campaigns))
-
     def is_in(self, team_id: int) -> bool:
         return team_id in self.teams
 
@@ -267,12 +263,13 @@ def organises_all_entered(session: Session, actor: Actor, **which: int) -> bool:
     """Whether `actor` may rename a team (team_id) or make it one with another, or change the kind of a system
     (system_id): that is on the boards of all campaigns that it has runs in.
 
-    Admins may, and whoever organises every one of them. Whoever lets a team in asks nobody, so that gives no say, and
-    takes none from others.
+    Admins may, and whoever organises every one of them; what is in none is an admin's only. Whoever lets a team in
+    asks nobody, so that gives no say, and takes none from others.
     """
-    if not actor.organises:
+    if actor.all_powerful or not actor.organises:
         return actor.all_powerful
-    return actor.organises_all(_campaigns_entered(session, **which))
+    campaigns = _campaigns_entered(session, **which)
+    return bool(campaigns) and actor.organises.issuperset(campaigns)
 
 
 def merging_refusal(session: Session, actor: Actor, *teams: Team) -> str:

@@ -6,7 +6,7 @@ Campaigns and their evaluations: what there is, whether it is open, and who lead
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from itertools import chain, groupby
 from operator import itemgetter
@@ -397,7 +397,7 @@ def overview(session: Session, actor: Actor, now: datetime, slug: str = "") -> O
         reads.find_campaign(session, actor, slug)
     evaluations = [*chain(*known.values())]
     sets = current_sets(session, [evaluation.id for evaluation in evaluations])
-    columns = primary_columns(session, evaluations)
+    columns = {evaluation_id: column(current.settings.measures[0]) for evaluation_id, current in sets.items()}
     by = {
         evaluation.id: {
             columns[evaluation.id].name,
@@ -513,12 +513,6 @@ def evaluations_where(session: Session, *which: sa.ColumnElement[bool]) -> Seque
         .where(*which)
         .order_by(*EVALUATION_ORDER)
     ).all()
-
-
-def primary_columns(session: Session, evaluations: Iterable[Evaluation]) -> dict[int, Column]:
-    """Evaluation id -> the column of its primary measure, whose name holds the evaluation's relevance level."""
-    sets = current_sets(session, [evaluation.id for evaluation in evaluations])
-    return {evaluation_id: column(current.settings.measures[0]) for evaluation_id, current in sets.items()}
 
 
 def _leader(evaluation: Evaluation, entries: Sequence[Entry], column: Column) -> tuple[Leader | None, int]:

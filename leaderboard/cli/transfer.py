@@ -20,7 +20,7 @@ from leaderboard.errors import BadInput
 from leaderboard.numbers import counted
 from leaderboard.store import RunStore
 from leaderboard.submissions.writes.run_store import bind
-from leaderboard.transfer.drafting import Draft, draft_of
+from leaderboard.transfer.drafting import draft_of
 from leaderboard.transfer.exporting import LEFT_OUT
 from leaderboard.transfer.importing import bring_in
 from leaderboard.transfer.manifest import NAME, open_tree, read_manifest
@@ -56,7 +56,10 @@ def import_campaign(
     refuse_if(draft and draft.exists(), f"{draft} is there already; name another file")
     if draft is not None:
         with open_tree(source) as tree, counting_bar(len(tree.files), "Looking") as done:
-            return _write_draft(draft, draft_of(tree, done))
+            drafted = draft_of(tree, done)
+        draft.write_text(drafted.text, encoding="utf-8")
+        click.echo(f"{draft}: {counted(drafted.evaluations, 'evaluation')}, {counted(drafted.runs, 'run')}")
+        return _echo("", drafted.notes)
     if server := server_on_line(server):
         refuse_if(user, "--as is for this installation itself; with --server the token says whose account it is")
         refuse_if(source.is_dir(), f"{source} is a folder; with --server give a .zip, .tar or .tar.gz of it")
@@ -92,12 +95,6 @@ def _say(report: Mapping[str, Any], report_file: Path | None) -> None:
     click.echo(f"{counted(report['imported'], 'run')} brought in{already}")
     if report_file is not None:
         report_file.write_text(json_text(report), "utf-8")
-
-
-def _write_draft(draft: Path, drafted: Draft) -> None:
-    draft.write_text(drafted.text, encoding="utf-8")
-    click.echo(f"{draft}: {counted(drafted.evaluations, 'evaluation')}, {counted(drafted.runs, 'run')}")
-    _echo("", drafted.notes)
 
 
 def _echo(words: str, lines: Sequence[str], *, err: bool = False) -> None:

@@ -132,7 +132,8 @@ def trec_lines(
     if summary and request.run_name:
         yield f"{'runid':<22}\tall\t{tag}\n"
     for printed in request.measures if summary else ():
-        measure = printed.over_all(level, complete)
+        # Under -c num_rel counts grades from 1 on here, whatever -l.
+        measure = printed.measure if complete and printed.name == "num_rel" else printed.at(level)
         evaluated = scored.results.get(measure) or measure.evaluate(scored.ranking)
         yield _line(printed.name, "all", evaluated.mean, measure)
 

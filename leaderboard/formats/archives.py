@@ -313,7 +313,7 @@ def _pieces(text: plain_text.CappedReader, problems: Problems) -> Iterator[plain
     for number, piece in enumerate(plain_text.cut(text, problems.limits)):
         lines = piece.without_comments()
         if number == 0 and _is_header(lines, problems.part.query):
-            lines = lines.without_first()
+            lines = plain_text.Piece.of(lines.text.partition(b"\n")[2], lines.numbers[1:])
         if lines.size:
             yield lines
 

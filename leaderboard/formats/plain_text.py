@@ -334,10 +334,6 @@ class Piece:
         """The last line with its end; b"" where there is none."""
         return bytes(self.room[self.room.rfind(b"\n", 0, max(self.size - 1, 0)) + 1 : self.size])
 
-    def without_first(self) -> "Piece":
-        """All lines but the first one."""
-        return Piece.of(self.text.partition(b"\n")[2], self.numbers[1:])
-
     def without_comments(self) -> "Piece":
         """The piece without comments and empty lines."""
         if not self.text.strip():  # a line for each byte, perhaps: what follows takes its time by line

@@ -292,10 +292,6 @@ class Printed(NamedTuple):
         """The measure under -l rel: what stands in a query's line."""
         return self.measure.at_relevance(rel)
 
-    def over_all(self, rel: int, complete: bool) -> Measure:
-        """The measure whose figure stands in the line `all`: under -c num_rel counts grades from 1 on, whatever -l."""
-        return self.measure if complete and self.name == "num_rel" else self.at(rel)
-
 
 def requested(requests: Iterable[str]) -> tuple[Printed, ...]:
     """What trec_eval prints for these -m arguments, in its order. Raises UnknownMeasure.

@@ -384,7 +384,8 @@ class _Replay:
         team = self._once(entry.name, f"{where}: team {shown(entry.name)}", partial(self._team, evaluation, entry))
         if team is None:
             return
-        listed = entry.system_called(run.system_name) or entries.SystemEntry(name=run.system_name)
+        own = entries.SystemEntry(name=run.system or run.name)
+        listed = next((system for system in entry.system if name_key(own.name) in system.keys), own)
         key = team.id, name_key(listed.name)
         system = self._once(key, where, partial(self._system, team, entry, listed, run))
         if system is None:

@@ -232,10 +232,6 @@ class TeamEntry(NamedEntry):
     known: bool = False
     system: list[SystemEntry] = []
 
-    def system_called(self, spelled: str) -> SystemEntry | None:
-        """What the manifest says of the team's system of this spelling."""
-        return next((system for system in self.system if name_key(spelled) in system.keys), None)
-
 
 class JudgmentsEntry(Entry):
     """A revision. released: when it was given out; since: when boards began to use it."""
@@ -282,10 +278,6 @@ class RunEntry(Entry):
     def name(self) -> str:
         """What the manifest calls it, else the name of its file."""
         return self.label if "label" in self.model_fields_set else label_of_file(self.file)
-
-    @property
-    def system_name(self) -> str:
-        return self.system or self.name
 
 
 class ManyEntry(RunEntry):
