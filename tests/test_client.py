@@ -140,7 +140,7 @@ def test_a_run_is_checked_by_the_site_that_would_take_it(remote: Remote) -> None
         (remote.folder / name).write_text(content)
         done = remote.run("check", str(remote.folder / name), "--evaluation", PLACE)
         assert (done.status, done.err, words in done.out) == (status, "", True), done
-    for place, said in (("papers/1999", "or what is there is not open to you"), ("", "name it: --evaluation CAMPAIGN")):
+    for place, said in (("papers/1999", "or the page is not open to you"), ("", "name it: --evaluation CAMPAIGN")):
         done = remote.run("check", str(remote.folder / "sound.run"), *(("--evaluation", place) if place else ()))
         assert (done.status, done.out, said in done.err) == (2, "", True), done
     assert remote.count() == before

@@ -4,7 +4,7 @@ What is said of a mail that a page has asked for: that it is on its way, or with
 """
 
 from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from datetime import datetime
 from importlib import import_module
 from pathlib import Path
@@ -21,7 +21,7 @@ from leaderboard.audit.writes import present
 from leaderboard.campaigns.inputs import SiteSettings
 from leaderboard.campaigns.reads import site_settings
 from leaderboard.config import Config
-from leaderboard.errors import NotFound
+from leaderboard.errors import NoDatabase, NotFound
 from leaderboard.store import RunStore
 from leaderboard.submissions.writes.run_store import bind
 
@@ -123,7 +123,8 @@ def read(
 def site() -> SiteSettings:
     """What the site is called and says about itself, looked up once a request."""
     if "site" not in g:
-        with reading() as session:
+        g.site = SiteSettings()  # what pages show while the database is away
+        with suppress(NoDatabase), reading() as session:
             g.site = site_settings(session)
     return cast(SiteSettings, g.site)
 

@@ -147,6 +147,6 @@ def test_organisers_alone_are_told_that_a_run_and_the_judgments_name_more_docume
         scoring = session.scalars(sa.select(Scoring).limit(1)).one()
         scoring.facts = {"crowded": 3}
         run = scoring.submission_id
-    told = "For 3 queries the documents that are judged and those that this run lists"
+    told = "For 3 queries this run's documents and the judged documents"
     seen = [told in browsers(reader).get(f"/submissions/{run}").text for reader in ("", "member", "admin")]
     assert seen == [False, False, True]
