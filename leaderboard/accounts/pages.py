@@ -106,13 +106,13 @@ def _count_mail(address: str, kind: MailKind) -> None:
 def _write(change: Callable[..., T], *values: Any, form: Form | None = None, **more: Any) -> T:
     """What a write to the reader's own account gives, in a transaction of its own. form: what it checks, too."""
     with writing() as database_session, form.checked_with() if form else nullcontext():
-        return change(database_session, actor(), database_session.get_one(User, current_user.id), *values, **more)
+        return change(database_session, actor(), database_session.get_one(User, actor().user_id), *values, **more)
 
 
 def _user() -> User:
     """The reader's own account."""
     with reading() as database_session:
-        return database_session.get_one(User, current_user.id)
+        return database_session.get_one(User, actor().user_id)
 
 
 @form_at("/login")
@@ -436,9 +436,9 @@ class ProofForm(Form):
             )
         # Whoever guesses at the account from elsewhere must not keep its owner, who is logged in, from what is theirs.
         # The moment tells its session from an older one that had this number.
-        here = KnownBrowser(current_user.id, f"with session {session.id} of {session.created_at.isoformat()}")
+        here = KnownBrowser(session.actor.user_id, f"with session {session.id} of {session.created_at.isoformat()}")
         try:
-            accounts.authenticate(database(), current_user.name, field.data or "", client_address(), now(), here)
+            accounts.authenticate(database(), actor().name, field.data or "", client_address(), now(), here)
         except BadInput:
             raise ValidationError("this is not your current password") from None
 
@@ -455,8 +455,8 @@ def show() -> ResponseReturnValue:
     with reading() as session:
         page = {
             "account": reads.account(session, actor(), now()),
-            "sessions": reads.open_sessions(session, current_user.id, now()),
-            "tokens": reads.tokens_of(session, current_user.id, now()),
+            "sessions": reads.open_sessions(session, current_user.actor.user_id, now()),
+            "tokens": reads.tokens_of(session, current_user.actor.user_id, now()),
         }
     return render_template("account/show.html", **page, this=current_user.session.id)
 
@@ -480,7 +480,7 @@ def password() -> ResponseReturnValue:
 @signed_in
 def close() -> ResponseReturnValue:
     with reading() as session:
-        needed = reads.needed_by(session, current_user.id)
+        needed = reads.needed_by(session, current_user.actor.user_id)
 
     def finish_account() -> ResponseReturnValue:
         _write(accounts.close_account)

@@ -1,6 +1,5 @@
 """Judgments: TREC's four columns, query, iteration, document, grade; with a subtopic in the place of the iteration."""
 
-from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -47,7 +46,6 @@ class Judgments:
 def read_judgments(
     source: Path | ByteSource,
     *,
-    queries: Collection[str] | None = None,
     name: str | None = None,
     limits: Limits | None = None,
 ) -> Judgments:
@@ -56,8 +54,7 @@ def read_judgments(
     They are TREC's columns, separated by any blanks (`#` starts a comment line), or CSV with a header or JSON lines,
     with the columns query, document and grade.
 
-    queries  the evaluation's query ids: any other is a problem; None: every id is welcome
-    name     what messages call the file
+    name  what messages call the file
 
     Raises FileRejected with the first problems by line and their full count. Two lines that judge one document for
     one query differently are a problem; a line that repeats another one is counted and left out.
@@ -67,7 +64,7 @@ def read_judgments(
     >>> judged.document.to_list(), judged.grade.tolist(), judged.repeated
     (['d7', 'd3'], [1, 0], 1)
     """
-    rows = read_rows(source, FORMATS, "judgments", queries=queries, name=name, limits=limits)
+    rows = read_rows(source, FORMATS, "judgments", name=name, limits=limits)
     return _sound(rows, rows.column("query"), "is judged again with another grade")[0]
 
 
@@ -103,7 +100,6 @@ class SubtopicJudgments(Judgments):
 def read_subtopic_judgments(
     source: Path | ByteSource,
     *,
-    queries: Collection[str] | None = None,
     name: str | None = None,
     limits: Limits | None = None,
 ) -> SubtopicJudgments:
@@ -117,7 +113,7 @@ def read_subtopic_judgments(
     >>> judged.subtopics, judged.document.to_list(), judged.grade.tolist()
     (('1', '2'), ['d7', 'd7'], [1, 0])
     """
-    rows = read_rows(source, SUBTOPIC_FORMATS, "judgments", queries=queries, name=name, limits=limits)
+    rows = read_rows(source, SUBTOPIC_FORMATS, "judgments", name=name, limits=limits)
     subtopic = rows.column("subtopic")
     _, aspect = np.unique(np.stack((rows.column("query"), subtopic)), axis=1, return_inverse=True)
     again = "is judged again for the same subtopic with another grade"

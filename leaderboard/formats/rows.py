@@ -250,7 +250,7 @@ def read_rows(
     schemas: Schemas,
     expected: str,
     *,
-    queries: Collection[str] | None,
+    queries: Collection[str] | None = None,
     name: str | None,
     limits: plain_text.Limits | None,
     tags: Tags | None = None,

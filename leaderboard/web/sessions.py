@@ -53,16 +53,6 @@ class SignedIn(UserMixin):  # type: ignore[misc]  # Flask-Login has no types
         """The account, as who asks."""
         return self.session.actor
 
-    @property
-    def id(self) -> int | None:
-        """The account's row."""
-        return self.actor.user_id
-
-    @property
-    def name(self) -> str:
-        """The account's."""
-        return self.actor.name
-
     def get_id(self) -> str:
         return self.token
 
