@@ -178,10 +178,9 @@ class Intake:
                 rejected = errors.FileRejected(checked.problems, checked.problem_count, checked.name)
                 problems.fields["run"] = rejected.lines
             elif checked.warnings and posted.fields.get("confirm") not in YES:
-                warnings = [warned.text for warned in checked.warnings]
                 if not problems.fields:
-                    raise errors.Unconfirmed(warnings)
-                problems.fields["confirm"] = warnings
+                    raise errors.Unconfirmed(checked.warnings)
+                problems.fields["confirm"] = [*checked.warnings]
             problems.raise_any()
             if self.counted:
                 submissions.use_counted_file(session, self.evaluation.id, actor(), self.counted)

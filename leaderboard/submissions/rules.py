@@ -358,21 +358,6 @@ FATE = "The run is rejected for these, unless they are hidden queries, which onl
 MOSTLY = 0.5  # the share of unknown queries from which on a run is said to be of something else
 
 
-class Kind(StrEnum):
-    """What a warning is about."""
-
-    RETURNED = "returned"  # neither decisions nor θ, where a measure counts what was returned
-    THRESHOLD = "threshold"  # a θ by which nothing, or everything, counts as returned
-    COLLECTION = "collection"  # queries of another evaluation
-    TWIN = "twin"  # the team has submitted the same before
-
-
-@frozen
-class Warned:
-    kind: Kind
-    text: str
-
-
 @frozen
 class Expected:
     """What an evaluation expects of a run, as far as a reader may know.
@@ -529,13 +514,14 @@ class Checked:
         return self.expected.verdict_only and self.unknown[0] > 0
 
     @property
-    def warnings(self) -> tuple[Warned, ...]:
-        """What asks for a yes."""
-        expected, theta = self.expected, self.threshold
-        texts: dict[Kind, str] = {}
+    def warnings(self) -> tuple[str, ...]:
+        """What is most likely a slip, and asks for a yes: neither decisions nor θ where a measure counts what was
+        returned; a θ by which nothing, or everything, is; queries of another evaluation; a file that was sent before.
+        """
+        expected, theta, warnings = self.expected, self.threshold, list[str]()
         undecided = self.lines and not self.decisions
         if undecided and expected.returned_by and theta is None:
-            texts[Kind.RETURNED] = (
+            warnings.append(
                 f"{expected.returned_by[0]} is shown here, and this run has neither decisions nor a threshold θ: every "
                 "document that it lists counts as returned."
             )
@@ -543,14 +529,14 @@ class Checked:
         if undecided and counts and theta is not None and self.returned in (0, self.lines):
             low, high = map(written, self.scores)
             size = f"{self.returned:,} of the {self.lines:,} documents read"
-            texts[Kind.THRESHOLD] = (
+            warnings.append(
                 f"With θ = {written(theta)} the run returns {size}, whose scores lie between {low} and {high}."
             )
         if self.is_strange:
-            texts[Kind.COLLECTION] = self._strange
+            warnings.append(self._strange)
         if self.twins:
-            texts[Kind.TWIN] = f"Your team has submitted a file with the same text before: {', '.join(self.twins)}."
-        return tuple(Warned(kind, text) for kind, text in texts.items())
+            warnings.append(f"Your team has submitted a file with the same text before: {', '.join(self.twins)}.")
+        return tuple(warnings)
 
     @property
     def remarks(self) -> tuple[str, ...]:
@@ -580,7 +566,7 @@ class Checked:
             lines.append(f"{self.name} would be rejected: {counted(self.problem_count, 'problem')}")
             lines += [f"  {problem}" for problem in self.problems]
         lines += [f"It would not be accepted: {wrong}." for wrong in self.wrong_answers]
-        lines += [f"warning: {warned.text}" for warned in self.warnings]
+        lines += [f"warning: {warning}" for warning in self.warnings]
         if self.unsettled:
             lines.append(f"warning: {self.unsettled}")
         if not self.whole:
