@@ -72,11 +72,10 @@ def _alone(
 ) -> Any:
     """Holds a file against what is said of the collection."""
     from leaderboard.formats import FileRules, Limits, RunRules, document_list, read_queries
-    from leaderboard.submissions.rules import Expected, check_run, look_at
+    from leaderboard.submissions.rules import Expected, check_file
 
     listed = document_list(documents) if documents is not None else None
     rules = FileRules(document_pattern=document_pattern, documents=listed.count if listed else 0)
     queries = tuple(row.id for row in read_queries(query_file)) if query_file is not None else None
     expected = Expected(queries=queries, rules=RunRules(rules, queries or (), listed.packed if listed else None))
-    most = Limits().expanded_bytes
-    return check_run(look_at(run, run.name, most, most), expected, threshold=threshold, everything=True)[0]
+    return check_file(run, run.name, expected, Limits().expanded_bytes, threshold=threshold, everything=True)[0]

@@ -17,7 +17,7 @@ from leaderboard.formats.judgments import (
     read_judgments,
     read_subtopic_judgments,
 )
-from leaderboard.formats.metadata import SIDE_BYTES, Metadata, run_metadata, side_metadata
+from leaderboard.formats.metadata import SIDE_BYTES, Metadata, side_metadata
 from leaderboard.formats.plain_text import ByteSource, Limits, open_plain, whole_lines
 from leaderboard.formats.queries import QUERY_FORMATS, QueryRow, read_queries
 from leaderboard.formats.runs import RUN_FORMATS, RUN_WRITERS, Run, RunLine, read_run

@@ -13,12 +13,10 @@ import re
 from collections.abc import Iterable
 from dataclasses import field
 from itertools import islice, takewhile
-from pathlib import Path
 from textwrap import dedent
 from typing import Any
 
-from leaderboard.errors import FileRejected
-from leaderboard.formats.plain_text import beginning, harmless
+from leaderboard.formats.plain_text import harmless
 from leaderboard.frozen import frozen
 
 HEADER_BYTES = 1 << 16  # of the comment lines, and of a file beside the run without its time series
@@ -73,24 +71,6 @@ def header_metadata(head: bytes) -> Metadata:
     block = _of_yaml(_without_series(dedent("\n".join(lines[start + 1 : end]))))
     entries = block.entries | _of_lines([*names[:start], *names[end + 1 :]]) | block.entries
     return Metadata(dict(islice(entries.items(), MOST_ENTRIES)), block.problem)
-
-
-def run_metadata(run: Path, name: str) -> dict[str, str]:
-    r"""What the comment lines at the start of a run's file say; of one that can't be read, nothing: that is told where
-    its lines are.
-
-    >>> from tempfile import TemporaryDirectory
-    >>> with TemporaryDirectory() as folder:
-    ...     run = Path(folder, "mine.run")
-    ...     _ = run.write_text("# team: Alder\nq1 Q0 d7 1 2.5 mine\n")
-    ...     run_metadata(run, "mine.run")
-    {'team': 'Alder'}
-    """
-    try:
-        head, _ = beginning(run, HEADER_BYTES, name)
-    except FileRejected:
-        return {}
-    return header_metadata(head).entries
 
 
 def _of_lines(lines: Iterable[str]) -> dict[str, str]:

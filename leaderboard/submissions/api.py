@@ -287,14 +287,10 @@ def check(campaign: str, evaluation: str) -> Checked:
     """Says what would become of a run: the problems it would be rejected for, warnings that ask for a yes, and how much
     of the queries it covers. Nothing is kept.
     """
-    page = read(checking, campaign, evaluation)
-
-    def settings(fields: uploads.Fields) -> RunSettings:
-        return checked(RunSettings, fields.to_dict())
-
-    _, found = pages.check_sent(page.expected, settings, partial(uploads.require_known, ("threshold",), ("run",)))
+    expected = read(checking, campaign, evaluation).expected
+    _, found, wrong = pages.check_sent(expected, partial(uploads.require_known, ("threshold",), ("run",)))
     if found is None:
-        raise InvalidFields({"run": ["send the run's file"]})
+        raise InvalidFields(wrong)
     return found
 
 

@@ -93,7 +93,7 @@ class Intake:
     key      what the sender calls this sending: no second run of theirs is taken under it
     place    what its file holds in the quotas, from before it is read until it is counted; None before
     renewed_at  when the place was last held for longer
-    checked  what would become of the file, once it was looked at; header: what its own comment lines say
+    checked  what would become of the file, once it was looked at
     keeps    whether the file that came stays in the store though its form is refused: it counts among the rejected ones
     counted  the day on which it did so, as `day_of` writes it; "" where it did not
     """
@@ -106,7 +106,6 @@ class Intake:
     keeps: bool = False
     counted: str = ""
     checked: rules.Checked = field(default_factory=partial(rules.Checked, "", whole=True))
-    header: Mapping[str, str] = field(default_factory=dict)
 
     def hold(self, fields: Fields) -> Callable[[], None]:
         """Holds a place for the file, and gives `renew`. Raises unless the team that the fields name may send one. The
@@ -168,11 +167,11 @@ class Intake:
                 number = submissions.submit(
                     session, actor(), self.evaluation.id, team_id, system=system,
                     upload=sent.upload or NO_FILE, begun_at=begun_at, received_at=posted.received_at,
-                    place=self.place, key=self.key, header=self.header, **sent.details,
+                    place=self.place, key=self.key, header=self.checked.said, **sent.details,
                 ).id  # fmt: skip
             problems.fields |= wrong
             if sent.upload:  # while the team's quota is locked: of two at the same moment one comes first
-                self.checked = completed(session, self.checked, None, sent.upload.text_sha256, [team_id], number)
+                self.checked = completed(session, self.checked, None, [team_id], number)
             checked = self.checked
             if checked.problem_count:
                 rejected = errors.FileRejected(checked.problems, checked.problem_count, checked.name)
@@ -197,7 +196,7 @@ class Intake:
                 os.fsync(file.fileno())
         theta = sent.details.get("threshold")
         with uploads.aside(), RUNS_AT_ONCE:
-            self.checked, self.header = _check_file(path, upload.filename, expected, theta, (), upload.text_sha256)
+            self.checked = _check_file(path, upload.filename, expected, theta, (), upload.text_sha256)
 
 
 def team_of_choice(session: Session, evaluation: Evaluation, team_id: int) -> Team:
@@ -224,47 +223,45 @@ def _check_file(
     threshold: float | None,
     teams: Collection[int],
     text_sha256: str = "",
-) -> tuple[rules.Checked, dict[str, str]]:
-    """What would become of a file, and what its comment lines say. teams: whose submissions are looked through for the
-    same text."""
-    of_file = path, filename, store().config.text_bytes, text_sha256
+) -> rules.Checked:
+    """What would become of a file. teams: whose submissions are looked through for the same text"""
+    asked = path, filename, expected, store().config.text_bytes, text_sha256, threshold
     try:
-        file = bounded.call(rules.check_file, *of_file, expected, threshold)
+        checked, run = bounded.call(rules.check_file, *asked)
     except bounded.Exceeded:
         problem = errors.Problem(None, "takes more memory or time to read than any run that can be scored here")
-        file = rules.CheckedFile(rules.Checked(filename, True, (problem,), 1, threshold=threshold, expected=expected))
+        checked, run = rules.Checked(filename, True, (problem,), 1, threshold=threshold, expected=expected), None
     with reading() as session:
-        return completed(session, file.checked, file.run, file.text_sha256, teams), file.header
+        return completed(session, checked, run, teams)
 
 
 def check_sent(
-    expected: rules.Expected,
-    settings: Callable[[Fields], RunSettings | None],
-    check: Callable[[Fields], None] | None = None,
-) -> tuple[Fields, rules.Checked | None]:
-    """This request's form, and what would become of its run; None where it has none, or no settings.
+    expected: rules.Expected, check: Callable[[Fields], None] | None = None
+) -> tuple[Fields, rules.Checked | None, dict[str, list[str]]]:
+    """This request's form, what would become of its run, and where that is None what is wrong with the form.
 
     check: as `uploads.receive` takes it. Raises TooManyAttempts before the file is read, and while many wait.
     """
-    teams = actor().teams
+    teams, wrong = actor().teams, dict[str, list[str]]()
 
     def admit(_: Fields) -> None:
         if actor().user_id is not None:
             attempts.count(database(), attempts.CHECK, clock(), "", user=actor().user_id)
 
     def look(fields: Fields, path: Path, filename: str) -> rules.Checked | None:
-        own = settings(fields)
-        if own is None:
+        settings, problems = checked_partly(RunSettings, {"threshold": fields.get("threshold", "")})
+        wrong.update(problems)
+        if wrong:
             return None
         if not CHECKS_WAITING.acquire(blocking=False):
             raise errors.TooManyAttempts("Many files are being checked at this moment; try again in a minute.")
         try:
             with uploads.aside(), CHECKS_AT_ONCE:
-                return _check_file(path, filename, expected, own.threshold, teams)[0]
+                return _check_file(path, filename, expected, settings.threshold, teams)
         finally:
             CHECKS_WAITING.release()
 
-    return uploads.look("run", look, check, admit)
+    return *uploads.look("run", look, check, admit), wrong or {"run": ["choose the file of the run"]}
 
 
 def run_download(submission: int, sha256: str, filename: str) -> Response:
@@ -532,23 +529,14 @@ class CheckForm(Form):
 @checking_blueprint.post("/campaigns/<campaign>/<evaluation>/check")
 @signed_in
 def check(campaign: str, evaluation: str) -> ResponseReturnValue:
-    page, wrong, fields, found = read(checking, campaign, evaluation), dict[str, list[str]](), None, None
-
-    def settings(fields: Fields) -> RunSettings | None:
-        own, problems = checked_partly(RunSettings, {"threshold": fields.get("threshold", "")})
-        wrong.update(problems)
-        return None if wrong else own
-
+    page, fields, found, wrong = read(checking, campaign, evaluation), None, None, dict[str, list[str]]()
     if request.method == "POST":
-        fields, found = check_sent(page.expected, settings)
+        fields, found, wrong = check_sent(page.expected)
     form = CheckForm(formdata=fields)
     if not page.expected.returned_by:
         del form.threshold
-    if fields is None:
-        return form_page("submit/check.html", form, page=page)
     if found is None:
-        wrong = wrong or {"run": ["choose the file of the run"]}
-        return form_page("submit/check.html", form, errors.InvalidFields(wrong), page=page)
+        return form_page("submit/check.html", form, errors.InvalidFields(wrong) if wrong else None, page=page)
     return render_template("submit/check.html", form=form, page=page, found=found)
 
 

@@ -28,7 +28,7 @@ import numpy as np
 from leaderboard.errors import FileRejected, Problem
 from leaderboard.evaluations.rules import FormField, ScoringSettings, Subset, answers_in_file
 from leaderboard.formats import ByteSource, Limits, Run, RunRules, first_files, open_plain, read_run, whole_lines
-from leaderboard.formats.metadata import run_metadata
+from leaderboard.formats.metadata import header_metadata
 from leaderboard.formats.plain_text import shown
 from leaderboard.formats.rows import Tags
 from leaderboard.frozen import frozen
@@ -414,6 +414,7 @@ class Checked:
                         as it is; and which answers are still to be given with it, in words
     judged     the mean share of judged documents among the first ten of each query; None while that is not to be told
     twins      names of runs of the same team with the same text
+    text_sha256  of its text; "" where that can't be read
     """
 
     name: str
@@ -439,6 +440,7 @@ class Checked:
     lacking_answers: tuple[str, ...] = ()
     judged: float | None = None
     twins: tuple[str, ...] = ()
+    text_sha256: str = ""
     expected: Expected = field(default_factory=Expected)
 
     @property
@@ -595,80 +597,35 @@ class Checked:
         return tuple(filter(None, [*lines, self.moment]))
 
 
-@frozen
-class Looked:
-    """A file that was looked at.
-
-    text         its first lines; whole: whether that is all of it
-    text_sha256  of all of its text
-    refused      why it can't be read as text; None where it can
-    """
-
-    filename: str
-    text: bytes
-    whole: bool
-    text_sha256: str
-    refused: FileRejected | None = None
-
-
-def look_at(file: Path | ByteSource, filename: str, most: int, text_bytes: int, text_sha256: str = "") -> Looked:
-    """Keeps the first `most` bytes of a file's text, which may have text_bytes. text_sha256: that of the text; without
-    it the file is read to its end."""
-    digest = hashlib.sha256()
-    text = io.BytesIO()
-    whole = True
-    try:
-        with open_plain(file, Limits(expanded_bytes=text_bytes), filename) as plain:
-            while (whole or not text_sha256) and (piece := plain.read(PIECE)):
-                if not text_sha256:
-                    digest.update(piece)
-                room = most - text.tell()
-                whole = whole and len(piece) <= room
-                text.write(piece[:room])
-    except FileRejected as refused:
-        return Looked(filename, b"", True, "", refused)
-    kept = text.getvalue() if whole else whole_lines(text.getvalue())
-    return Looked(filename, kept, whole, text_sha256 or digest.hexdigest())
-
-
-@frozen
-class CheckedFile:
-    """What `check_file` says: also the run where it can be read, its comment lines, and the SHA-256 of its text."""
-
-    checked: Checked
-    run: Run | None = None
-    header: dict[str, str] = field(default_factory=dict)
-    text_sha256: str = ""
-
-
 def check_file(
-    path: Path, filename: str, text_bytes: int, text_sha256: str, expected: Expected, threshold: float | None
-) -> CheckedFile:
-    """`look_at` and `check_run` of a file, at the price that the site pays for one."""
-    looked = look_at(path, filename, CHECKED_BYTES, text_bytes, text_sha256)
-    checked, run = check_run(looked, expected, threshold=threshold)
-    return CheckedFile(checked, run, run_metadata(path, filename), looked.text_sha256)
-
-
-def check_run(
-    looked: Looked, expected: Expected, *, threshold: float | None = None, everything: bool = False
+    file: Path | ByteSource,
+    filename: str,
+    expected: Expected,
+    text_bytes: int,
+    text_sha256: str = "",
+    threshold: float | None = None,
+    *,
+    everything: bool = False,
 ) -> tuple[Checked, Run | None]:
-    """What would become of a file that was looked at, and the run where it can be read.
+    """What would become of a file, whose text may have text_bytes, and the run where it can be read.
 
-    everything  all of it, as the worker does; else as much as bounds what it costs
+    text_sha256  of its text; without it the file is read to its end
+    everything   all of it, as the worker does; else as much as bounds what it costs
 
     A query that the reader does not know of is told as such, whether or not the evaluation has it: hidden ones are
     known to nobody but organisers. With `expected.allowed` one that there is not is a problem.
     """
-    values: dict[str, Any] = {"whole": looked.whole}
-    run, text, allowed, file_rules = None, looked.text, expected.allowed, expected.rules
-    read = partial(read_run, name=looked.filename, limits=Limits() if everything else LIMITS)
+    values: dict[str, Any] = {"whole": True}
+    run, allowed, file_rules = None, expected.allowed, expected.rules
+    read = partial(read_run, name=filename, limits=Limits() if everything else LIMITS)
     try:
-        if looked.refused is not None:
-            raise looked.refused
-        if not (everything and looked.whole):
+        with open_plain(file, Limits(expanded_bytes=text_bytes), filename) as plain:
+            beginning = _beginning(plain, text_bytes if everything else CHECKED_BYTES, text_sha256)
+        text, values["whole"], values["text_sha256"] = beginning
+        values["said"] = header_metadata(text).entries
+        if not (everything and values["whole"]):
             text, all_files = first_files(text, CHECKED_FILES)
-            values["whole"] = looked.whole and all_files
+            values["whole"] &= all_files
         tags = Tags()
         run = read(io.BytesIO(text), tags=tags)
         values |= {"tags": tuple(tags.named), **_shape(run, expected, threshold)}
@@ -677,7 +634,20 @@ def check_run(
             read(io.BytesIO(text), queries=allowed, rules=of_text)
     except FileRejected as rejected:
         values |= {"problems": rejected.problems, "problem_count": rejected.count}
-    return Checked(looked.filename, threshold=threshold, expected=expected, **values), run
+    return Checked(filename, threshold=threshold, expected=expected, **values), run
+
+
+def _beginning(plain: ByteSource, most: int, text_sha256: str) -> tuple[bytes, bool, str]:
+    """(the first `most` bytes of a text up to the end of a line; whether that is all of it; its SHA-256)."""
+    digest, text, whole = hashlib.sha256(), io.BytesIO(), True
+    while (whole or not text_sha256) and (piece := plain.read(PIECE)):
+        if not text_sha256:
+            digest.update(piece)
+        room = most - text.tell()
+        whole = whole and len(piece) <= room
+        text.write(piece[:room])
+    kept = text.getvalue() if whole else whole_lines(text.getvalue())
+    return kept, whole, text_sha256 or digest.hexdigest()
 
 
 def _shape(run: Run, expected: Expected, threshold: float | None) -> dict[str, Any]:

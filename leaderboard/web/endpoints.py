@@ -66,7 +66,7 @@ LEFT_OUT: Mapping[str, Collection[str]] = {
     "SubmissionList": {"paging"},
     "PublishedPage": {"paging"},
     "JudgedDocuments": {"paging"},
-    "Checked": {"expected"},
+    "Checked": {"expected", "text_sha256"},
     "SubmissionResults": {"sort", "shown", "paging"},
     "ScoringSettings": {"highest_grade", "queries", "known", "subtopics", "excluded", "hidden", "kept"},
 }

@@ -9,23 +9,25 @@ import pytest
 
 from leaderboard.evaluations.rules import FieldKind, FormField
 from leaderboard.formats import FileRules, RunRules
+from leaderboard.submissions import rules
 from leaderboard.submissions.rules import (
     CHECKED_BYTES,
     CHECKED_FILES,
     Checked,
     Expected,
-    Looked,
-    check_run,
-    look_at,
+    check_file,
 )
 
 RUN = b"q1 Q0 d1 1 3 tag\nq1 Q0 d2 2 2 tag\nq2 Q0 d1 1 3 tag\n"
 RULES = RunRules(FileRules(least_documents=2, every_query=True, document_pattern="d[0-9]"), ("q1", "q2", "q3"))
 
 
-def found(text: bytes, expected: Expected, **given: object) -> Checked:
-    looked = Looked("run", text, bool(given.pop("whole", True)), "")
-    return check_run(looked, expected, **given)[0]  # type: ignore[arg-type]  # what the test gives
+def found(text: bytes, expected: Expected, *, whole: bool = True, threshold: float | None = None) -> Checked:
+    with pytest.MonkeyPatch.context() as patched:
+        if not whole:  # a line more than what is read
+            patched.setattr(rules, "CHECKED_BYTES", len(text))
+            text += b"q9"
+        return check_file(io.BytesIO(text), "run", expected, 2**32, threshold=threshold)[0]
 
 
 def test_the_shape_of_a_run_is_told() -> None:
@@ -127,8 +129,8 @@ def test_the_beginning_of_a_file_is_not_said_to_lack_what_may_follow() -> None:
     assert found(strange, expected).warnings == ()  # its problems say it
 
 
-def looked_at(content: bytes, **given: bool) -> Checked:
-    return check_run(look_at(io.BytesIO(content), "run", CHECKED_BYTES, 2**32), Expected(1), **given)[0]
+def looked_at(content: bytes, *, everything: bool = False) -> Checked:
+    return check_file(io.BytesIO(content), "run", Expected(1), 2**32, everything=everything)[0]
 
 
 def archive(files: int, lines: int) -> bytes:

@@ -174,15 +174,13 @@ def _refused_now(session: Session, actor: Actor, evaluation: Evaluation, now: da
     return refused or ""
 
 
-def completed(
-    session: Session, checked: Checked, run: Run | None, text_sha256: str, teams: Collection[int], but: int = 0
-) -> Checked:
+def completed(session: Session, checked: Checked, run: Run | None, teams: Collection[int], but: int = 0) -> Checked:
     """The check with what is on record: what is judged, and whether it was sent before.
 
     teams  whose submissions, but one, are looked through for the same text
     """
     expected = checked.expected
-    same = Submission.evaluation_id == expected.evaluation_id, Submission.text_sha256 == text_sha256
+    same = Submission.evaluation_id == expected.evaluation_id, Submission.text_sha256 == checked.text_sha256
     own = Submission.id != but, Submission.team_id.in_(teams), Submission.withdrawn_at.is_(None)
     twins = session.scalars(sa.select(Submission).where(*same, *own).order_by(Submission.id)) if teams else ()
     may_tell = checked.lines and checked.whole and expected.details_open
