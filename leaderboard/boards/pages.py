@@ -34,19 +34,10 @@ COLUMNS = columns(
 
 
 @blueprint.get(ADDRESS)
-def board(campaign: str, evaluation: str) -> ResponseReturnValue:
-    run = request.args.get("run", type=read_whole)
-    return board_page(campaign, evaluation, page=page_number(), run=run)
-
-
-@exported(blueprint, ADDRESS)
-def board_file(campaign: str, evaluation: str) -> Table:
-    return board_table(campaign, evaluation)
-
-
-def board_page(campaign: str, evaluation: str, **more: int | None) -> str:
-    """The board's page as HTML, of today or as it stood; more: what the read takes beside the address."""
-    view = board_query(**more)
+@blueprint.get(f"{ADDRESS}/boards/<int:scoring_set>", endpoint="old_board")
+def board(campaign: str, evaluation: str, scoring_set: int | None = None) -> ResponseReturnValue:
+    """The board of today, or as it stood."""
+    view = board_query(set_id=scoring_set, page=page_number(), run=request.args.get("run", type=read_whole))
     page = read(boards.board, campaign, evaluation, view=view)
     return render_template(
         "boards/board.html",
@@ -55,6 +46,11 @@ def board_page(campaign: str, evaluation: str, **more: int | None) -> str:
         scale=scale_of(page.whole.ends),
         intervals=view.intervals == "yes" and page.whole.has_intervals,
     )
+
+
+@exported(blueprint, ADDRESS)
+def board_file(campaign: str, evaluation: str) -> Table:
+    return board_table(campaign, evaluation)
 
 
 def board_query(**more: Any) -> boards.BoardQuery:
@@ -115,11 +111,6 @@ DIFFERENCE_COLUMNS = columns(
 @blueprint.get(f"{ADDRESS}/boards")
 def board_versions(campaign: str, evaluation: str) -> ResponseReturnValue:
     return render_template("boards/versions.html", page=read(history.board_versions, campaign, evaluation))
-
-
-@blueprint.get(f"{ADDRESS}/boards/<int:scoring_set>")
-def old_board(campaign: str, evaluation: str, scoring_set: int) -> ResponseReturnValue:
-    return board_page(campaign, evaluation, set_id=scoring_set, page=page_number())
 
 
 @exported(blueprint, f"{ADDRESS}/boards/<int:scoring_set>")
