@@ -19,7 +19,7 @@ UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB")
 PREFIXES = {"": 1, "n": 1e-9, "µ": 1e-6, "u": 1e-6, "m": 1e-3, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
 BASES = {"s": 1, "J": 1, "W": 1, "Wh": 3600, "Hz": 1, "B": 1, "g": 1e-3}  # SI's unit of mass is the kilogram
 IN_SI = {f"{prefix}{base}": factor * PREFIXES[prefix] for base, factor in BASES.items() for prefix in PREFIXES} | {
-    "min": 60, "h": 3600, "d": 86400, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30,
+    "": 1, "min": 60, "h": 3600, "d": 86400, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30,
 }  # fmt: skip
 
 
@@ -61,12 +61,9 @@ def read_quantity(text: str) -> float:
     (690906302.0, 10800.0, 1800000.0, 12.5)
     """
     number = NUMBER.match(text)
-    unit = text[number.end() :].strip(" ") if number else ""
-    if number is None or (unit and unit not in IN_SI):
-        raise ValueError("no number, or one with an unknown unit")
-    value = float(number[0]) * IN_SI.get(unit, 1)
+    value = float(number[0]) * IN_SI.get(text[number.end() :].strip(" "), math.nan) if number else math.nan
     if not math.isfinite(value):
-        raise ValueError("no finite number")
+        raise ValueError("no finite number, or one with an unknown unit")
     return value
 
 

@@ -19,7 +19,6 @@ from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads import evaluations as reads
 from leaderboard.evaluations.rules import OF_CAMPAIGN, OF_EVALUATION
 from leaderboard.frozen import frozen
-from leaderboard.submissions.rules import leads
 from leaderboard.worker.reads import current_sets
 
 # What must be equal for figures of two periods to be compared. Each period has a collection of its own.
@@ -286,7 +285,7 @@ def _team_lines(points: Sequence[PeriodPoint], by: table.Column, numbers: Mappin
     best = defaultdict[str, dict[int, PeriodPoint]](dict)
     for point in points:
         own, period = best[point.entry.system.team_slug], point.period.evaluation_id
-        if period not in own or leads(point.figure.mean, own[period].figure.mean, by.direction):
+        if period not in own or by.places((point.figure.mean, own[period].figure.mean)) == [1, 2]:
             own[period] = point
     several = Counter((point.entry.system.team_slug, point.period.evaluation_id) for point in points)
     for team, own in best.items():

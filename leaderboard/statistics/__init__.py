@@ -23,7 +23,7 @@ from leaderboard.statistics.comparison import (
 )
 from leaderboard.statistics.fragility import fragility
 from leaderboard.statistics.intervals import NO_LIMITS, Interval, difference_interval, intervals, threshold_intervals
-from leaderboard.statistics.ranks import board_statistics, competition_ranks, is_ahead
+from leaderboard.statistics.ranks import board_statistics, competition_ranks
 from leaderboard.statistics.samples import (
     CONFIDENCE,
     LEAST_QUERIES,

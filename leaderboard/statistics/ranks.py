@@ -122,16 +122,6 @@ def opens_place(rising: Floats) -> Bools:
     return opens
 
 
-def is_ahead(mean: float, other: float, direction: Direction) -> bool:
-    """Whether of two means alone the first has rank 1 and the second rank 2, by the rule of `competition_ranks`.
-
-    >>> is_ahead(0.3, 0.2, "higher"), is_ahead(0.1 + 0.2, 0.3, "higher"), is_ahead(0.3, 0.2, "lower")
-    (True, False, False)
-    """
-    better, worse = (mean, other) if direction == "lower" else (-mean, -other)
-    return worse > better + TIE * max(1.0, abs(better))
-
-
 PAIRS_AT_ONCE = 2_048
 STAKES = (0.25, 0.5, 0.75, 0.95)  # λ: large ones for pairs that differ by nearly the width, small ones for others
 NO_SPREAD = 1e-9  # of the size of the differences: what is smaller is rounding

@@ -37,7 +37,7 @@ from leaderboard.metrics.segments import Bools, Floats, Ints
 from leaderboard.moments import day_in_words, moment_in_words
 from leaderboard.numbers import counted, first_of, natural, written
 from leaderboard.scoring import returned
-from leaderboard.statistics.ranks import competition_ranks, is_ahead, opens_place, worst_last
+from leaderboard.statistics.ranks import competition_ranks, opens_place, worst_last
 
 
 class State(StrEnum):
@@ -174,13 +174,6 @@ def places(means: Sequence[float | None], direction: Direction) -> list[int]:
 def places_of(means: Floats, direction: Direction) -> Ints:
     """The same of an array, in which NaN is undefined."""
     return competition_ranks(means, "lower" if direction == "lower" else "higher")
-
-
-def leads(mean: float | None, other: float | None, direction: Direction) -> bool:
-    """Whether of these two the first has the first place alone."""
-    if mean is None or other is None:
-        return mean is not None
-    return is_ahead(mean, other, direction)
 
 
 def selected_run(
