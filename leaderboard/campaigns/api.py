@@ -12,7 +12,7 @@ from leaderboard.accounts import writes as accounts
 from leaderboard.accounts.models import User
 from leaderboard.accounts.rules import Scope
 from leaderboard.campaigns import reads, writes as campaigns
-from leaderboard.campaigns.inputs import AccountName, CampaignChanges, LetOut, NewCampaign, TeamAddress
+from leaderboard.campaigns.inputs import AccountName, CampaignChanges, Founder, LetOut, NewCampaign, TeamAddress
 from leaderboard.campaigns.rules import Visibility
 from leaderboard.declared.commands import Command, Find, Table, account_named, number
 from leaderboard.errors import InvalidFields, NotFound
@@ -163,7 +163,7 @@ def add_organiser(campaign: str, body: AccountName) -> reads.People:
         "{user} does not organise {campaign}",
     )},
 ))  # fmt: skip
-def remove_organiser(campaign: str, member: int) -> reads.Organiser:
+def remove_organiser(campaign: str, member: int) -> reads.Person:
     """Takes somebody out of the organisers; the last one stays.
 
     \fThe answer says whom.
@@ -174,7 +174,7 @@ def remove_organiser(campaign: str, member: int) -> reads.Organiser:
     return organiser
 
 
-def organiser_of(campaign: str, member: int) -> reads.Organiser:
+def organiser_of(campaign: str, member: int) -> reads.Person:
     """Raises NotFound."""
     for organiser in read(reads.people, campaign).organisers:
         if organiser.user_id == member:
@@ -214,27 +214,17 @@ def let_team_out(campaign: str, team: str, body: LetOut) -> reads.People:
 
 
 @get("/organise/founders", Scope.ORGANISE)
-def list_founders() -> tuple[reads.Founder, ...]:
+def list_founders() -> tuple[reads.Person, ...]:
     """The accounts that may make campaigns, for admins."""
     return read(reads.founders)
 
 
 @post("/organise/founders", Scope.ORGANISE)
-def add_founder(body: AccountName) -> tuple[reads.Founder, ...]:
-    """Lets an account make campaigns, for admins."""
-    return _founder(body, may_found=True)
-
-
-@post("/organise/founders/remove", Scope.ORGANISE)
-def remove_founder(body: AccountName) -> tuple[reads.Founder, ...]:
-    """Lets an account make campaigns no longer, for admins."""
-    return _founder(body, may_found=False)
-
-
-def _founder(account: AccountName, *, may_found: bool) -> tuple[reads.Founder, ...]:
+def set_founder(body: Founder) -> tuple[reads.Person, ...]:
+    """Lets an account make campaigns, or no longer, for admins."""
     read(reads.founders)  # whoever is no admin finds nothing here, accounts least of all
     with writing() as session:
-        accounts.set_founder(session, actor(), _account_named(session, account.name), may_found=may_found)
+        accounts.set_founder(session, actor(), _account_named(session, body.name), may_found=body.may_found)
     return read(reads.founders)
 
 

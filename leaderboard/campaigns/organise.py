@@ -218,9 +218,9 @@ def founders() -> ResponseReturnValue:
     form, founders = AccountForm(), read(reads.founders)
 
     def change() -> ResponseReturnValue:
-        revoked = request.form.get("revoke") == "yes"
-        (api.remove_founder if revoked else api.add_founder)(form.checked())
-        said = f"{form.text('name')} may {'no longer make' if revoked else 'make'} campaigns."
+        may_found = "revoke" not in request.form
+        api.set_founder(checked(inputs.Founder, {**form.sent(), "may_found": may_found}))
+        said = f"{form.text('name')} may {'make' if may_found else 'no longer make'} campaigns."
         return sent_on(said, ".founders")
 
     return answered(form, "organise/founders.html", change, founders=founders)

@@ -213,7 +213,9 @@ class EvaluationSettings:
 
 
 @frozen
-class Organiser:
+class Person:
+    """is_self: whether it is the reader's."""
+
     user_id: int
     name: str
     is_self: bool
@@ -221,7 +223,6 @@ class Organiser:
 
 @frozen
 class LetIn:
-    team_id: int
     slug: str
     name: str
 
@@ -231,16 +232,8 @@ class People:
     """Who organises a campaign, and which teams were let into it while it is private."""
 
     visibility: Visibility
-    organisers: tuple[Organiser, ...]
+    organisers: tuple[Person, ...]
     teams: tuple[LetIn, ...]
-
-
-@frozen
-class Founder:
-    """An account that may make campaigns without being an admin."""
-
-    user_id: int
-    name: str
 
 
 def campaign_settings(session: Session, actor: Actor, slug: str, _: datetime) -> CampaignSettings:
@@ -293,16 +286,16 @@ def people(session: Session, actor: Actor, slug: str, _: datetime) -> People:
     return People(campaign.visibility, _organisers(session, actor, campaign), _teams_let_in(session, campaign))
 
 
-def _organisers(session: Session, actor: Actor, campaign: Campaign) -> tuple[Organiser, ...]:
+def _organisers(session: Session, actor: Actor, campaign: Campaign) -> tuple[Person, ...]:
     """By name."""
     users = sa.select(User.id, User.name, User.id == actor.user_id).join(CampaignOrganiser)
     own = CampaignOrganiser.campaign_id == campaign.id
-    return tuple(Organiser(*row) for row in session.execute(users.where(own).order_by(User.name, User.id)))
+    return tuple(Person(*row) for row in session.execute(users.where(own).order_by(User.name, User.id)))
 
 
 def _teams_let_in(session: Session, campaign: Campaign) -> tuple[LetIn, ...]:
     """The teams that a private campaign was opened to, by name."""
-    teams = sa.select(Team.id, Team.slug, Team.name).join(CampaignTeam)
+    teams = sa.select(Team.slug, Team.name).join(CampaignTeam)
     own = CampaignTeam.campaign_id == campaign.id
     return tuple(LetIn(*row) for row in session.execute(teams.where(own).order_by(Team.name, Team.id)))
 
@@ -313,12 +306,12 @@ def site_settings(session: Session) -> SiteSettings:
     return SiteSettings.model_construct(**{name: getattr(row, name) for name in SiteSettings.model_fields if row})
 
 
-def founders(session: Session, actor: Actor, _: datetime) -> tuple[Founder, ...]:
-    """Raises NotFound for whoever is no admin."""
+def founders(session: Session, actor: Actor, _: datetime) -> tuple[Person, ...]:
+    """The accounts that may make campaigns without being an admin's. Raises NotFound for whoever is no admin."""
     if not actor.all_powerful:
         raise NotFound
-    rows = session.execute(sa.select(User.id, User.name).where(User.may_found, User.is_active).order_by(User.name))
-    return tuple(Founder(*row) for row in rows)
+    users = sa.select(User.id, User.name, User.id == actor.user_id).where(User.may_found, User.is_active)
+    return tuple(Person(*row) for row in session.execute(users.order_by(User.name)))
 
 
 @frozen

@@ -468,7 +468,7 @@ FIELDS: dict[str, dict[str, Any]] = {
     "api.exclude_queries": {"queries": ["q1"], "because": "unclear"},
     **{f"api.{act}_queries": {"queries": ["q1"]} for act in ("include", "hide", "show", "remove")},
     **{f"api.{act}": {"source": "sekretsource"} for act in ("remove_source", "make_source_official")},
-    **{f"api.{act}_founder": {"name": "Nora"} for act in ("add", "remove")},
+    "api.set_founder": {"name": "Nora"},
     **{f"api.{act}": {"kept": "nothing"} for act in ("import_campaign", "import_into")},
 }
 
@@ -506,8 +506,8 @@ _forms(ONLY_ADMINS, {
     "organise_import.complete_whole": "/organise/import/manifest",
     "organise_import.take_in_whole": "/organise/import",
     "api.draft_import": f"{API}/organise/import/draft", "api.preview_import": f"{API}/organise/import/preview",
-    "api.import_campaign": f"{API}/organise/import", "api.add_founder": f"{API}/organise/founders",
-    "api.remove_founder": f"{API}/organise/founders/remove", "api.add_member": f"{API}/teams/sekretwoods/members",
+    "api.import_campaign": f"{API}/organise/import", "api.set_founder": f"{API}/organise/founders",
+    "api.add_member": f"{API}/teams/sekretwoods/members",
 })  # fmt: skip
 _forms(_refused(403, *INSIDE), {
     "submissions.withdraw api.withdraw_run": "/submissions/{run}/withdraw",
