@@ -10,7 +10,7 @@ from flask.typing import ResponseReturnValue
 from leaderboard import errors, numbers
 from leaderboard.submissions import api, pages
 from leaderboard.submissions.inputs import TakenOff
-from leaderboard.submissions.reads.status import FILTERS, may_replace, status, submissions
+from leaderboard.submissions.reads.status import FILTERS, status, submissions
 from leaderboard.submissions.rules import SHOWN_STATES, SystemKind
 from leaderboard.web.context import page_number, read
 from leaderboard.web.exports import Table, columns, exported, table
@@ -34,9 +34,10 @@ COLUMNS = columns(
 TakeOffForm = declared(TakenOff)
 
 
+@blueprint.get(ALL, endpoint="of_campaign")
 @blueprint.get(OF_EVALUATION)
 @organised
-def of_evaluation(campaign: str, evaluation: str | None) -> ResponseReturnValue:
+def of_evaluation(campaign: str, evaluation: str | None = None) -> ResponseReturnValue:
     page = read(submissions, campaign, evaluation, asked=FILTERS, page=page_number())
     return render_template("organise/submissions/list.html", page=page, states=SHOWN_STATES, kinds=SystemKind)
 
@@ -47,12 +48,6 @@ def of_evaluation_file(campaign: str, evaluation: str | None) -> Table:
     name = f"{campaign}-{evaluation}-submissions" if evaluation else f"{campaign}-submissions"
     answers = {f"answer {key}": lambda row, key=key: row.answers.get(key) for key in page.fields}
     return table(name, {**COLUMNS, **answers}, page.rows, {"campaign": campaign, "evaluation": evaluation})
-
-
-@blueprint.get(ALL)
-@organised
-def of_campaign(campaign: str) -> ResponseReturnValue:
-    return of_evaluation(campaign, None)
 
 
 @exported(blueprint, ALL)
@@ -100,8 +95,7 @@ blueprint.add_url_rule(f"{ONE}/file", "fetch", organised(api.fetch_run))
 def _show(campaign: str, evaluation: str, submission: int, form: Form, error: Any = None) -> ResponseReturnValue:
     row = api.organised_submission(campaign, evaluation, submission)
     run = read(status, submission)
-    others = read(may_replace, campaign, evaluation, submission)
-    return form_page("organise/submissions/show.html", form, error, row=row, run=run, others=others)
+    return form_page("organise/submissions/show.html", form, error, row=row, run=run)
 
 
 def _score_again(campaign: str, evaluation: str, *, again: Callable[[str, str], api.Waiting]) -> ResponseReturnValue:

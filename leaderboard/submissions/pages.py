@@ -94,8 +94,8 @@ class Intake:
     place    what its file holds in the quotas, from before it is read until it is counted; None before
     renewed_at  when the place was last held for longer
     checked  what would become of the file, once it was looked at
-    keeps    whether the file that came stays in the store though its form is refused: it counts among the rejected ones
-    counted  the day on which it did so, as `day_of` writes it; "" where it did not
+    keeps    whether the file that came stays in the store though its form is refused: it counts among the rejected
+             ones then, and no longer once it is submitted from there
     """
 
     evaluation: Evaluation
@@ -104,7 +104,6 @@ class Intake:
     place: int | None = None
     renewed_at: datetime | None = None
     keeps: bool = False
-    counted: str = ""
     checked: rules.Checked = field(default_factory=partial(rules.Checked, "", whole=True))
 
     def hold(self, fields: Fields) -> Callable[[], None]:
@@ -181,10 +180,10 @@ class Intake:
                     raise errors.Unconfirmed(checked.warnings)
                 problems.fields["confirm"] = [*checked.warnings]
             problems.raise_any()
-            if self.counted:
-                submissions.use_counted_file(session, self.evaluation.id, actor(), self.counted)
             if arrived is not None and sent.upload is not None:
                 store().keep(arrived, sent.upload)
+            elif not self.keeps:
+                submissions.use_counted_file(session, self.evaluation.id, actor())
         return number
 
     def _check(self, sent: SentRun, upload: Received, arrived: Path | None) -> None:
@@ -261,7 +260,7 @@ def check_sent(
         finally:
             CHECKS_WAITING.release()
 
-    return *uploads.look("run", look, check, admit), wrong or {"run": ["choose the file of the run"]}
+    return *uploads.look(look, check, admit), wrong or {"run": ["choose the file of the run"]}
 
 
 def run_download(submission: int, sha256: str, filename: str) -> Response:
@@ -436,11 +435,10 @@ def _take_in(page: Submitting, posted: Posted, intake: Intake) -> ResponseReturn
     if posted.refusal is not None and not isinstance(posted.refusal, errors.InvalidFields):
         return _page(form, posted.refusal, page=page)
     upload, kept = (posted.upload, dict[str, Any]()) if posted.upload else uploads.kept_with(form.text("kept"))
-    intake.keeps, intake.counted = posted.upload is not None, kept.get("counted", "")
+    intake.keeps = posted.upload is not None
     intake.key = kept.get("key")  # pressed twice, the button of a form that came back sends one run
     # A proof that a page of organisers made holds none of these.
-    counted = str(rules.day_of(clock()))  # should the form come back
-    kept = {"begun_at": now().isoformat(), "key": secrets.token_urlsafe(), "said": {}, "counted": counted} | kept
+    kept = {"begun_at": now().isoformat(), "key": secrets.token_urlsafe(), "said": {}} | kept
     beside = said_beside(posted)
     kept["said"] = beside.entries or kept["said"]
     form.kept.data = uploads.keep(upload, **kept)

@@ -280,7 +280,7 @@ def complete(campaign: str) -> ResponseReturnValue:
 
     From the preview, too: "edit" gives the manifest that it went by.
     """
-    fields, _ = uploads.look("")
+    fields = uploads.receive("").fields
     form = DraftForm(fields)
     names, text = form.text("kept"), form.text("manifest")
     try:

@@ -111,16 +111,10 @@ def change_here(
 
 
 def read_after(
-    page: Callable[..., Page],
-    campaign: str,
-    evaluation: str,
-    change: Callable[..., Any],
-    *more: Any,
-    confirm: bool = True,
-    **changes: Any,
+    page: Callable[..., Page], campaign: str, evaluation: str, change: Callable[..., Any], *more: Any, **changes: Any
 ) -> Page:
     """What a read of an evaluation gives once `change_here` has made a change of it."""
-    change_here(campaign, evaluation, change, *more, confirm=confirm, **changes)
+    change_here(campaign, evaluation, change, *more, **changes)
     return read(page, campaign, evaluation)
 
 

@@ -100,20 +100,17 @@ def receive(
 
 
 def look(
-    file_field: str,
-    see: Callable[[Fields, Path, str], T | None] = lambda *_: None,
-    check: Callable[[Fields], None] | None = None,
-    admit: Admit = lambda _: None,
+    see: Callable[[Fields, Path, str], T | None], check: Callable[[Fields], None] | None, admit: Admit
 ) -> tuple[Fields, T | None]:
-    """Reads this request's form and keeps nothing: its fields, and what `see` makes of them, the path and the name of
-    its file; None where no file was sent.
+    """Reads this request's form with a run and keeps nothing: its fields, and what `see` makes of them, the path and
+    the name of the file; None where no file was sent.
 
     Raises as `receive` does, what `admit` raises, and TooLarge for a file over the cap.
     """
-    with _read((file_field,), check or _require_own_form, admit) as (fields, files, refusal):
+    with _read(("run",), check or _require_own_form, admit) as (fields, files, refusal):
         if refusal is not None:
             raise refusal
-        file = files.get(file_field)
+        file = files.get("run")
         return fields, see(fields, file.whole(), file.filename) if file else None
 
 

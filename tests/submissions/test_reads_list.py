@@ -3,7 +3,7 @@
 import pytest
 
 from leaderboard.access import CONSOLE
-from leaderboard.submissions.reads.status import SubmissionRow, may_replace, submission_row, submissions
+from leaderboard.submissions.reads.status import SubmissionRow, submission_row, submissions
 from leaderboard.submissions.rules import SystemKind
 from tests.support.field import NOW, Field
 
@@ -28,4 +28,3 @@ def test_each_run_has_its_mean_and_the_rank_of_the_one_that_stands(field: Field)
     assert _rows(field, None) == rows
     with field.database.read() as session:
         assert submission_row(session, CONSOLE, "news", "2026", second, NOW) == rows[second]
-        assert may_replace(session, CONSOLE, "news", "2026", second, NOW) == ()

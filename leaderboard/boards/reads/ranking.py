@@ -353,10 +353,8 @@ def statistics_of(figures: Mapping[str, Any], ranked: Collection[int]) -> BoardS
     Rank sets are given only if they were computed over exactly the scorings `ranked`: they say nothing of
     another set of runs, such as a reader's own choice, or one with a run that has just been scored.
     """
-    fits = set(figures["ranked"]) == set(ranked)
-    statistics = STATISTICS.validate_python({**figures, "told": figures["queries"] if fits else None})
-    nothing: Any = {"ranks": {}, "above_baselines": frozenset(), "may_be_best": frozenset()}
-    return statistics if fits else replace(statistics, **nothing)
+    statistics = STATISTICS.validate_python({**figures, "told": figures["queries"]})
+    return statistics if set(figures["ranked"]) == set(ranked) else silent(statistics)
 
 
 @frozen

@@ -30,7 +30,7 @@ from leaderboard.submissions.models import Participation, Submission
 from leaderboard.submissions.reads import selection
 from leaderboard.submissions.rules import SHOWN_STATES, UNFINISHED, Designation, Ruling, State, SystemKind
 from leaderboard.teams.models import Pseudonym, System, Team
-from leaderboard.worker.models import Score, Scoring, ScoringSet
+from leaderboard.worker.models import Scoring, ScoringSet
 from leaderboard.worker.reads import current_set, note_current_set
 
 MOST_VALUES = 50  # that a filter offers
@@ -388,21 +388,10 @@ def _awaits(session: Session, scoring: Scoring | None, state: str, results_open:
     if scoring is None or scoring.finished_at is None or state != State.SCORED or not results_open:
         return ""
     # A figure without an interval (too few queries, equal values) has none after the worker has looked at it, either.
-    looked_at = sa.exists().where(
-        Board.scoring_set_id == scoring.scoring_set_id,
-        Board.measure == Score.measure,
-        Board.subset == Score.subset,
-        Board.refreshed_at >= scoring.finished_at,
-    )
-    lacking = sa.exists().where(
-        Score.scoring_id == scoring.id,
-        Score.subset == subset,
-        Score.measure.in_(session.get_one(ScoringSet, scoring.scoring_set_id).settings.measures),
-        Score.mean.is_not(None),
-        Score.low.is_(None),
-        ~looked_at,
-    )
-    return "intervals" if session.scalar(sa.select(lacking)) else ""
+    own = Board.scoring_set_id == scoring.scoring_set_id, Board.subset == subset
+    refreshed = sa.select(sa.func.count()).where(*own, Board.refreshed_at >= scoring.finished_at)
+    measures = session.get_one(ScoringSet, scoring.scoring_set_id).settings.measures
+    return "" if session.scalar(refreshed) == len(measures) else "intervals"
 
 
 def _ahead(session: Session, scoring: Scoring | None) -> int:
@@ -556,21 +545,6 @@ def submission_row(
     for row in _read_rows(session, actor, _rows().where(*own), now):
         return row
     raise NotFound(f"there is no submission {submission_id} in {evaluation.title}")
-
-
-def may_replace(
-    session: Session, actor: Actor, campaign_slug: str, slug: str, submission_id: int, now: datetime
-) -> tuple[SubmissionRow, ...]:
-    """The other scored runs of a system that `actor` may let stand in place of one that is on no board and holds its
-    place, the newest first; none where it holds none. Raises NotFound."""
-    submission_row(session, actor, campaign_slug, slug, submission_id, now)
-    run = session.get_one(Submission, submission_id)
-    if not run.holds_place:
-        return ()
-    ids = [contender.submission_id for contender in selection.contenders(session, run)]
-    rows = _read_rows(session, actor, _rows().where(Submission.id.in_(ids)).order_by(Submission.id.desc()), now)
-    runs = {row.id: session.get_one(Submission, row.id) for row in rows}
-    return tuple(row for row in rows if selection.select_refusal(session, actor, runs[row.id], now) is None)
 
 
 def _rows() -> sa.Select[Submission, Scoring, bool, str]:

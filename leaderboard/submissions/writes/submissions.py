@@ -107,10 +107,10 @@ def count_unused_file(session: Session, evaluation_id: int, user_id: int, now: d
     row.rejected_today += 1
 
 
-def use_counted_file(session: Session, evaluation_id: int, actor: Actor, day: str) -> None:
-    """Takes back what `count_unused_file` counted on that day: the file is submitted after all."""
+def use_counted_file(session: Session, evaluation_id: int, actor: Actor) -> None:
+    """Takes back what `count_unused_file` counted: the file is submitted after all."""
     row = locked(session, PersonalUse, (actor.user_id, evaluation_id))
-    row.rejected_today -= str(row.day) == day and row.rejected_today > 0
+    row.rejected_today = max(0, row.rejected_today - 1)
 
 
 def _require_some_left(
