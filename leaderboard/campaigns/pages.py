@@ -7,7 +7,7 @@ from leaderboard.campaigns import reads as campaigns
 from leaderboard.progress import reads as progress
 from leaderboard.web import charts, page_cache
 from leaderboard.web.context import read, reading
-from leaderboard.web.exports import Table, campaign_facts, columns, exported, rounded_to, table
+from leaderboard.web.exports import Table, campaign_facts, columns, exported, table
 
 blueprint = Blueprint("campaigns", __name__)
 
@@ -55,6 +55,6 @@ def campaign_file(campaign: str) -> Table:
         "campaign": campaign_facts(page.campaign),
         "beta": page.beta,
         "primary_measure": page.primary.name,
-        "rounded_to": {row.evaluation.slug: rounded_to(row.rounding) for row in page.evaluations},
+        "rounded_to": {row.evaluation.slug: row.rounding and row.rounding.decimals for row in page.evaluations},
     }
     return table(page.campaign.slug, COLUMNS, page.evaluations, facts)

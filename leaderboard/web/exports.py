@@ -16,7 +16,6 @@ from typing import Any, ParamSpec, TypeVar
 from flask import Blueprint, Response
 
 from leaderboard.boards.reads.entries import Column
-from leaderboard.boards.rules import Rounding
 from leaderboard.evaluations.reads.evaluations import CampaignHeading, EvaluationHeading, Terms
 from leaderboard.evaluations.rules import OF_CAMPAIGN, OF_EVALUATION, download_name
 from leaderboard.frozen import frozen
@@ -156,13 +155,8 @@ def terms_facts(terms: Terms) -> dict[str, Any]:
         "metric_version": terms.metric_version,
         "judgment_revision": terms.revision,
         "queries": {"all": terms.queries, **_facts(terms, "counted", "excluded", "unjudged")},
-        "rounded_to": rounded_to(terms.rounding),
+        "rounded_to": terms.rounding and terms.rounding.decimals,
     }
-
-
-def rounded_to(rounding: Rounding | None) -> int | None:
-    """How many decimals the means between 0 and 1 have that a reader sees; None: all."""
-    return rounding.decimals if rounding else None
 
 
 def column_facts(column: Column) -> dict[str, Any]:
