@@ -164,7 +164,7 @@ def lacks(measure: Measure, **has: object) -> tuple[Need, ...]:
     has  of the keys of NEEDED those that are asked about: what there is, None or False for nothing
     """
     absent = {need for need, value in has.items() if value is None or value is False}
-    return tuple(need for need in NEEDED if need in absent and need in measure.needs)
+    return tuple(need for need in NEEDED if need in absent and need in measure.family.needs)
 
 
 @frozen

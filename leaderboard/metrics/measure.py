@@ -419,10 +419,6 @@ class Measure:
         return self.family.direction
 
     @property
-    def needs(self) -> tuple[Need, ...]:
-        return self.family.needs
-
-    @property
     def has_interval(self) -> bool:
         """Whether its values on queries give a confidence interval; MQWV takes the run itself."""
         return self.family.aggregation.has_interval
@@ -504,7 +500,7 @@ class Measure:
             "known": ranking.judged_known,
             "subtopics": ranking.subtopics,
         }
-        missing = [NEEDED[need] for need in NEEDED if need in self.needs and has[need] is None]
+        missing = [NEEDED[need] for need in NEEDED if need in self.family.needs and has[need] is None]
         if missing:
             raise BadInput(f"{self} needs {' and '.join(missing)}")
         problem = self.family.refuse and self.problem(replace(setting, highest_grade=ranking.highest_grade))

@@ -76,7 +76,8 @@ def score(
     joined = join(run, judged, setting, threshold=threshold, depth=depth, judged_only=judged_only)
     ranking = joined.ranking
     crowded: tuple[str, ...] = ()
-    documents, needing = ranking.setting.documents, [measure for measure in measures if "documents" in measure.needs]
+    documents = ranking.setting.documents
+    needing = [measure for measure in measures if "documents" in measure.family.needs]
     if needing and documents is not None:
         require_judgments_fit(ranking, judged, documents, needing)
         require_run_fits(run, documents, depth, name)

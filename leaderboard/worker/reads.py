@@ -94,7 +94,7 @@ def settings_by(session: Session, evaluation: Evaluation, revision: JudgmentRevi
     if revision.source != evaluation.official_source:
         # What a second source does not judge keeps no setting of the campaign from changing.
         lacks = {need for need, there in (("known", known), ("subtopics", subtopics)) if not there}
-        measures = [measure for measure in measures if not lacks & set(measure.needs)] or measures
+        measures = [measure for measure in measures if not lacks & set(measure.family.needs)] or measures
     others = [other for measure in measures for other in measures_beside(measure, campaign.no_relevant.value)]
     settings = ScoringSettings(
         **{name: getattr(campaign, name) for name in OF_CAMPAIGN},

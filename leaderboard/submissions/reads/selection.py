@@ -107,9 +107,9 @@ def on_boards(submission: Any = Submission, at: Any = None) -> sa.ColumnElement[
     return sa.and_(*gone)
 
 
-def has_its_place(scoring: Any = Scoring, submission: Any = Submission, at: Any = None) -> sa.ColumnElement[bool]:
+def has_its_place(at: Any = None) -> sa.ColumnElement[bool]:
     """Condition on scorings and their submissions: scored, and on boards or keeping its place. at: as `on_boards`."""
-    return sa.and_(scoring.state == State.SCORED, sa.or_(on_boards(submission, at), submission.holds_place))
+    return sa.and_(Scoring.state == State.SCORED, sa.or_(on_boards(at=at), Submission.holds_place))
 
 
 def select_scored_runs(
