@@ -149,7 +149,9 @@ class RunRules:
         """Adds what breaks the other rules to the problems of the rows."""
         sound = self._whole and not rows.problems.count  # lines that can't be read are not counted
         if self.rules.document_pattern or self.rules.documents:
-            what = "is not of this collection" if self.rules.documents else "has not the form of the collection's ids"
+            what = "is not of this collection"
+            if not self.rules.documents:
+                what = f"does not fit the pattern of ids in this collection, {self.rules.document_pattern}"
             strange = self.foreign(rows.document)
             rows.add_each(strange, f"the document {what}", lambda _, document: f"document {document} {what}")
         _, first, count = np.unique(rows.column("query"), return_index=True, return_counts=True)

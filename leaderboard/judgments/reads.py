@@ -638,9 +638,9 @@ def _published_set(
     session: Session, actor: Actor, campaign_slug: str, slug: str, now: datetime
 ) -> tuple[Evaluation, ScoringSet]:
     evaluation, scoring_set = reads.find_evaluation_and_set(session, actor, campaign_slug, slug)
-    end, words = closed_from(evaluation), "The judgments are not public: the organisers have not published them."
+    end, words = closed_from(evaluation), "Judgments are not public yet: the organisers have not published them."
     if evaluation.judgments_published and end:
-        words = f"The judgments are not public yet: they are when the evaluation has closed, {moment_in_words(end)}."
+        words = f"Judgments are not public yet: they will be when the evaluation has closed, {moment_in_words(end)}."
     require(may_see(actor, evaluation, Content.JUDGMENTS, now), words)
     if not scoring_set:
         raise Conflict("There are no judgments yet.")

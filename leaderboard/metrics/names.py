@@ -102,7 +102,11 @@ def search(text: str) -> dict[str, Family]:
 
     >>> list(search("MRR"))[0], list(search("ndcg@5"))[0], list(search("F1"))[0], len(search(" "))
     ('RR', 'nDCG@5', 'SetF', 0)
+    >>> list(search("ndcg_cut_10")), list(search("P@10"))
+    (['nDCG@10'], ['P@10'])
     """
+    if "_" in text and (of_trec_eval := _trec_eval(text.strip())):
+        return {str(measure): measure.family for measure in of_trec_eval}
     cutoff = "".join(re.findall(r"@(\d+)", text)[:1])
     words = re.sub(r"@\d*", " ", text).casefold().split()
     found: dict[str, tuple[int, Family]] = {}
@@ -110,13 +114,18 @@ def search(text: str) -> dict[str, Family]:
         others = (other for other, name in (ALIASES | MEANT).items() if name == family.name)
         names = {name.casefold() for name in (family.name, *others, *(form.name for form in family.forms))}
         called = " ".join((*names, family.title, family.group)).casefold()
-        place = 0 if set(words) <= names else 1 if all(word in called for word in words) else 2
-        if place < 2 or all(word in f"{called} {family.summary}".casefold() for word in words):
+        place = 0 if set(words) <= names else 1 if all(_has(called, word) for word in words) else 2
+        if place < 2 or all(_has(f"{called} {family.summary}".casefold(), word) for word in words):
             takes = family.cutoff
             asked = cutoff if takes and takes.kind == "int" else ""
             after = f"@{asked or takes.example}" if takes and (asked or takes.required) else ""
             found[f"{family.name}{after}"] = place, family
     return {name: family for name, (_, family) in sorted(found.items(), key=lambda each: each[1][0])}
+
+
+def _has(text: str, word: str) -> bool:
+    """Whether a text has the word: one of two letters as a whole word only."""
+    return word in (text if len(word) > 2 else text.split())
 
 
 def parse_all(text: str | Iterable[str]) -> tuple[Measure, ...]:

@@ -69,6 +69,8 @@ def index_of_documents() -> ResponseReturnValue:
 @docs.get("/<path:name>")
 def document(name: str) -> ResponseReturnValue:
     """One of them: how accounts work, how a campaign is imported, what is promised against whom, and so on."""
+    if name not in documents() and name.rstrip("/") in documents():
+        return redirect(url_for(".document", name=name.rstrip("/")), HTTPStatus.PERMANENT_REDIRECT)
     if name not in documents():
         raise NotFound
     return render_template("docs/document.html", document=documents()[name])

@@ -33,7 +33,7 @@ def comparison_finding(compared: Compared) -> tuple[str, ...]:
     if interval is None or test is None or interval.estimate is None:
         return (f"Nothing can be said of a difference in {column.name}: no query has a value for both runs.",)
     queries, estimate = counted(interval.queries, "query"), signed(interval.estimate, column.unit)
-    words = [f"{column.name} of {first} less that of {second} is {estimate} over {queries}."]
+    words = [f"{column.name} of {first} minus that of {second} is {estimate} over {queries}."]
     if interval.low is None or interval.high is None:
         words.append(f"There is no interval: {interval.reason}.")
     else:
@@ -131,7 +131,9 @@ def smallest_difference(page: BoardPage) -> str:
     if power.of_logarithms:
         size, smaller = f"a ratio of {times(known.difference)}", times(known.smaller)
     between = f"{size} in {page.ranked_by.name} between two {_noun(page)}s"
-    finds = f"With these {known.queries:,} queries this board finds {between} with probability {number(POWER)}"
+    finds = (
+        f"With these {known.queries:,} queries this board finds {between} with a probability of about {number(POWER)}"
+    )
     return f"{finds}; to find one of {smaller} takes {takes}."
 
 
@@ -204,6 +206,8 @@ def _significance(page: BoardPage) -> str:
         return f"At {number(statistics.confidence * 100)}\N{NO-BREAK SPACE}% confidence {_may_be_best(page)}."
     if any(row.entry.chosen_of > 1 for row in page.ranked):
         return ""  # said below the board
+    if page.show == Show.ALL and not page.tag:
+        return "Which runs may be the best is said only where each system has one run."
     needed = f", {statistics.needed_queries} at least" if statistics and statistics.needed_queries else ""
     return (
         f"Which {_noun(page)}s may be the best is not said here: that is worked out over all queries{needed}, by "
@@ -216,7 +220,8 @@ def _may_be_best(page: BoardPage) -> str:
     best = [names[row.entry.scoring_id] for row in page.ranked if row.may_be_best]
     if len(best) == 1:
         return f"the best {_noun(page)} is {best[0]}"
-    shaded = "shaded" if any(row.may_be_best for row in page.shown) else "not on this page"
+    here = sum(row.may_be_best is True for row in page.shown)
+    shaded = "shaded" if here == len(best) else f"{here or 'none'} of them in this table"
     return f"the best {_noun(page)} is one of {len(best)}, {shaded}: {_together(best)}"
 
 

@@ -79,7 +79,7 @@ def test_two_ticked_rows_are_compared_and_another_number_is_told(board: str, pag
     page.get_by_label("Compare System 5", exact=True).check()
     expect(button).to_be_in_viewport()
     button.click()
-    expect(page.get_by_text("P@2 of System 3 less that of System 5 is +0.040")).to_be_visible()
+    expect(page.get_by_text("P@2 of System 3 minus that of System 5 is +0.040")).to_be_visible()
     assert_accessible(page)
     page.goto(board)
     page.get_by_label("Compare System 3", exact=True).check()

@@ -51,9 +51,9 @@ def test_what_is_wrong_is_grouped_and_the_exit_status_is_1(
 ) -> None:
     assert cli.run(["check", str(run_file), "--document-pattern", "doc-[0-9]+"]) == 1
     said = capsys.readouterr().out
-    assert "a.run would be rejected: 3 problems\n  line 1: document d2 has not the form" in said
+    assert "a.run would be rejected: 3 problems\n  line 1: document d2 does not fit the pattern" in said
     assert "not of this collection" not in said  # which the problems say
-    assert said.count("document d1 has") == 1
+    assert said.count("document d1 does") == 1
     judgments = tmp_path / "judgments"
     judgments.write_text("q1 0 d1 1\nq1 0 d2 0\n")
     assert cli.run(["check", str(judgments)]) == 1

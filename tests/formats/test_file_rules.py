@@ -63,7 +63,7 @@ def test_documents_that_are_not_on_the_list_are_told_each_with_its_line() -> Non
 def test_documents_without_the_form_of_the_collection_are_told_each_with_its_line() -> None:
     found = problems_of(FileRules(document_pattern=r"doc-\d+"))
     assert [(problem.line, problem.message) for problem in found] == [
-        (5, "document other7 has not the form of the collection's ids")
+        (5, r"document other7 does not fit the pattern of ids in this collection, doc-\d+")
     ]
 
 

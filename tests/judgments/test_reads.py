@@ -59,11 +59,11 @@ def test_nobody_but_an_organiser_reads_them_before_closing_or_unpublished(
     judged: Field, settings: dict[str, object]
 ) -> None:
     judged.change("2027", details=Opening.ALWAYS, **settings)
-    with pytest.raises(NotAllowed, match="judgments are not public"):
+    with pytest.raises(NotAllowed, match="udgments are not public"):
         page_of(judged)
-    with pytest.raises(NotAllowed, match="judgments are not public"):
+    with pytest.raises(NotAllowed, match="udgments are not public"):
         file_of(judged)
-    with judged.database.read() as session, pytest.raises(NotAllowed, match="judgments are not public"):
+    with judged.database.read() as session, pytest.raises(NotAllowed, match="udgments are not public"):
         documents_of(session, VISITOR, "news", "2027", "q1", NOW)
     assert not page_of(judged, CONSOLE).public
     assert file_of(judged, CONSOLE).count("\n") == 4

@@ -137,7 +137,7 @@ def test_over_how_many_queries_pairs_were_compared_is_not_told_while_details_are
     assert "compared over 18 queries, with 10,000 resamples" in seen(app, BOARD)
     field.change(details=Opening.NEVER)
     page = app.test_client().get(BOARD).text
-    assert "compared over 20 queries, with at most 10,000 resamples" in page
+    assert "compared over at most 20 queries, with at most 10,000 resamples" in page
     assert not re.search(r"\b18\b", seen(app, BOARD))
     document = json.loads(app.test_client().get(f"{BOARD}.json").text)
     assert document["statistics"] == {

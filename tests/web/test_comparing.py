@@ -33,7 +33,7 @@ def test_the_sentences_say_how_far_apart_two_runs_are_and_of_what_that_is(app: F
     assert randomisation_test(*values).p < 0.001
     page = seen(app, f"{ADDRESS}?a={better}&b={other}")
     assert (
-        f"AP of Alder less that of Birch is {signed(interval.estimate)} over 30 queries. The 95 % interval, "
+        f"AP of Alder minus that of Birch is {signed(interval.estimate)} over 30 queries. The 95 % interval, "
         f"{signed(interval.low)} to {signed(interval.high)}, does not include 0. "
         "The randomisation test gives p < 0.001. This is about one pair"
     ) in page

@@ -56,6 +56,9 @@ def test_headings_of_all_documents_are_searched_by_words_in_any_order(app: Flask
     page = app.test_client().get("/docs/?q=EXAMPLES+api").text
     assert "1 heading with “EXAMPLES api”" in page
     assert 'href="/docs/api#three-examples"' in page
+    assert (
+        '<a class="alone" href="/docs/statistics">Statistics</a>' in app.test_client().get("/docs/?q=statistics").text
+    )
     assert "No heading has these words" in app.test_client().get("/docs/?q=gibberish").text
     assert "heading with" not in app.test_client().get("/docs/?q=+").text
 
@@ -71,3 +74,8 @@ def test_no_other_file_is_served_below_docs(app: Flask) -> None:
     browser = app.test_client()
     for address in ("/docs/nothing", "/docs/../pyproject.toml", "/docs/pictures", "/docs/decisions/", "/docs/api.md"):
         assert browser.get(address).status_code == 404, address
+
+
+def test_a_slash_at_the_end_leads_to_the_document(app: Flask) -> None:
+    answer = app.test_client().get("/docs/statistics/")
+    assert (answer.status_code, answer.headers["Location"]) == (308, "/docs/statistics")

@@ -44,7 +44,7 @@ def _listed(page: str) -> list[str]:
 def test_measures_are_found_by_the_names_of_others_and_by_what_they_measure(visitor: Reader) -> None:
     assert _listed(visitor.get("/measures/?q=MRR"))[:1] == ["RR"]
     assert _listed(visitor.get("/measures/?q=spearman")) == ["SpearmanRho"]
-    assert "No measure is called so" in visitor.get("/measures/?q=gibberish")
+    assert "No measure matches" in visitor.get("/measures/?q=gibberish")
     assert len(_listed(visitor.get("/measures/?q=+"))) == len((*RUN_MEASURES, *AGREEMENTS))
 
 

@@ -21,8 +21,8 @@ HALF = [0.5] * 20
 # Ahead by .4 on three queries, by .2 on eight, behind by .2 on nine: without the three, and no fewer, Birch is ahead.
 AHEAD = [0.5 + (0.4 if number in (2, 3, 7) else 0.2 if number % 2 else -0.2) for number in range(1, 21)]
 FINDS = (
-    "With these 20 queries this board finds a difference of 0.16 in AP between two systems with probability 0.8; "
-    "to find one of 0.08 takes about 76."
+    "With these 20 queries this board finds a difference of 0.16 in AP between two systems with a probability of "
+    "about 0.8; to find one of 0.08 takes about 76."
 )
 RESTS = "The lead of Alder rests on 3 of 20 queries: without q2, q3 and q7 Birch would be first."
 
