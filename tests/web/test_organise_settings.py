@@ -45,7 +45,7 @@ def founder(world: World, reader: Callable[[str], Reader]) -> Reader:
 
 
 def test_an_organiser_makes_a_campaign_and_its_evaluation_in_the_browser(founder: Reader, world: World) -> None:
-    assert "Make a campaign" in founder.get("/organise")
+    assert "New campaign" in founder.get("/organise")
     made = founder.post("/organise/campaigns/new", **CAMPAIGN)
     assert made.location == "/organise/tide-track/evaluations/new", made.text
     with world.database.read() as session:
@@ -112,7 +112,7 @@ def test_a_form_that_was_opened_before_another_organisers_change_does_not_undo_i
 def test_a_refused_form_comes_back_filled_with_each_error_beside_its_field(founder: Reader, organiser: Reader) -> None:
     refused = founder.post("/organise/campaigns/new", **{**CAMPAIGN, "measures": "nCDG@10 XYZ AP", "prior": "2"})
     assert (refused.status_code, errors(refused.text)) == (400, {"measures", "prior"})
-    assert "<title>Error: Make a campaign" in refused.text
+    assert "<title>Error: New campaign" in refused.text
     assert "nCDG@10 XYZ AP</textarea>" in refused.text
     assert "No measure is called 'nCDG@10'; nearest: NCG@10, nDCG@10" in html.unescape(refused.text)
     wrong = {**EVALUATION, "time_zone": "Europe/Berlin", "opens_at": "2026-03-29T02:30", "documents": "10"}

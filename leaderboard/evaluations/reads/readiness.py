@@ -212,7 +212,8 @@ def _openings(evaluation: Evaluation, now: datetime) -> Points:
     if until and closes and until < closes:
         yield LOOK, f"Names of teams are shown from {moments.moment_in_words(until)} on, before it closes."
     board = {Opening.NEVER: "to organisers only", Opening.CLOSED: "to all once it has closed"}
-    yield DONE, f"The board is shown {board.get(evaluation.results, 'to all')}."
+    start = "Once published, the" if evaluation.draft else "The"
+    yield DONE, f"{start} board is shown {board.get(evaluation.results, 'to all')}."
 
 
 def _quotas(evaluation: Evaluation) -> Points:
