@@ -10,7 +10,7 @@ import resource
 import threading
 from collections.abc import Callable
 from multiprocessing.connection import Connection
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from leaderboard.errors import Unavailable
 
@@ -43,17 +43,14 @@ def call(function: Callable[..., T], *arguments: Any) -> T:
             raise Unavailable from error
         try:
             if receiver.poll(WAIT_SECONDS):
-                value: T = receiver.recv()
-                return value
+                return cast(T, receiver.recv())
             process.kill()
         except EOFError:
             pass
         finally:
             with _STARTS_AND_ENDS:
                 process.join()
-                status = process.exitcode
-                process.close()
-    if status == CRASHED:
+    if process.exitcode == CRASHED:
         raise RuntimeError(f"{function.__name__} failed in its process")
     raise Exceeded
 

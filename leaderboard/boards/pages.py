@@ -61,9 +61,12 @@ def board_query(**more: Any) -> boards.BoardQuery:
 def board_table(campaign: str, evaluation: str, **more: int | None) -> Table:
     """Baselines first, then the rows as they stand; every measure with its interval where there is one."""
     page = read(boards.board, campaign, evaluation, view=board_query(**more))
-    shown = dict(COLUMNS)
-    for index, column in enumerate(page.columns):
-        shown |= _figure_columns(column.name, index)
+    figures = {
+        f"{column.name}{ending}": lambda row, at=at, part=part: getattr(row.figures[at], part)
+        for at, column in enumerate(page.columns)
+        for ending, part in (("", "mean"), (" low", "low"), (" high", "high"), (" queries", "count"))
+    }
+    shown = COLUMNS | figures
     for field in page.answers.columns:
         shown[f"answer {field.key}"] = partial(_answer, page, field)
     statistics = page.statistics
@@ -89,16 +92,6 @@ def board_table(campaign: str, evaluation: str, **more: int | None) -> Table:
 def _answer(page: boards.BoardPage, field: FormField, row: boards.BoardRow) -> Cell:
     answer = page.answers.of(row.entry.submission_id).get(field)
     return None if answer is None else as_written(answer)
-
-
-def _figure_columns(measure: str, index: int) -> dict[str, Callable[[boards.BoardRow], Cell]]:
-    """A measure's mean, its interval and the queries that it is over; `index` among the page's columns."""
-    return {
-        measure: lambda row: row.figures[index].mean,
-        f"{measure} low": lambda row: row.figures[index].low,
-        f"{measure} high": lambda row: row.figures[index].high,
-        f"{measure} queries": lambda row: row.figures[index].count,
-    }
 
 
 DIFFERENCE = f"{ADDRESS}/boards/<int:before>/to/<int:after>"

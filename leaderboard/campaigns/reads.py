@@ -186,30 +186,21 @@ def _evaluations(session: Session, campaigns: Sequence[int], now: datetime) -> d
 
 
 @frozen
-class CampaignSettings:
-    """values: by column. stays: why it can't be removed, in words; empty when it can. goes: what goes with it then.
-
-    organisers, teams, evaluations: by their names; teams: those that are let in
-    """
-
-    values: Mapping[str, Any]
-    locked_at: datetime | None
-    archived_at: datetime | None
-    stays: str
-    goes: str
-    organisers: tuple[str, ...]
-    teams: tuple[str, ...]
-    evaluations: tuple[str, ...]
-
-
-@frozen
 class EvaluationSettings:
     """values: by column. stays: why it can't be removed, in words; empty when it can. goes: what goes with it then."""
 
     values: Mapping[str, Any]
-    queries: int
     stays: str
     goes: str
+
+
+@frozen
+class CampaignSettings(EvaluationSettings):
+    """organisers, teams, evaluations: by their names; teams: those that are let in."""
+
+    organisers: tuple[str, ...]
+    teams: tuple[str, ...]
+    evaluations: tuple[str, ...]
 
 
 @frozen
@@ -240,9 +231,7 @@ def campaign_settings(session: Session, actor: Actor, slug: str, _: datetime) ->
     """Raises NotFound."""
     campaign = reads.organised_campaign(session, actor, slug)
     own = sa.select(Evaluation.slug).where(Evaluation.campaign_id == campaign.id)
-    return snapshot(
-        CampaignSettings,
-        campaign,
+    return CampaignSettings(
         **_stored(session, campaign),
         organisers=tuple(organiser.name for organiser in _organisers(session, actor, campaign)),
         teams=tuple(team.name for team in _teams_let_in(session, campaign)),
@@ -255,8 +244,7 @@ def evaluation_settings(
 ) -> EvaluationSettings:
     """Raises NotFound."""
     evaluation = reads.organised_evaluation(session, actor, campaign_slug, slug)
-    queries = session.scalar(sa.select(sa.func.count()).where(Query.evaluation_id == evaluation.id)) or 0
-    return EvaluationSettings(queries=queries, **_stored(session, evaluation))
+    return EvaluationSettings(**_stored(session, evaluation))
 
 
 def _stored(session: Session, row: Campaign | Evaluation) -> dict[str, Any]:

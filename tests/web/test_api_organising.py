@@ -103,7 +103,7 @@ def test_dates_are_given_with_an_offset_or_by_the_clocks_of_a_zone_and_a_clone_i
     assert (
         clone["values"] | {"slug": "2026", "title": "Harbour 2026", "period": "2026", "draft": True} == clone["values"]
     )
-    assert (clone["values"]["grace_seconds"], clone["queries"]) == (7, 3)
+    assert (clone["values"]["grace_seconds"], clone["goes"]) == (7, "3 queries and 0 judgments")
     assert clone["values"]["closes_at"].startswith("2026-10-01T11:59:00")
     asked = orla.ask(f"{CAMPAIGN}/evaluations/2026/form")["fields"]
     assert [one["field"]["label"] for one in asked] == ["Model"]
