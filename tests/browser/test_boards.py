@@ -55,9 +55,13 @@ def test_the_first_screen_shows_the_board(
     assert_accessible(page, colours=True)
 
 
-def test_a_printed_board_names_its_campaign_and_marks_who_may_be_the_best(board: str, page: Page) -> None:
+def test_a_printed_board_names_its_campaign_and_marks_who_may_be_the_best(
+    board: str, new_page: Callable[..., Page]
+) -> None:
+    page = new_page(viewport={"width": 718, "height": 1000})  # A4 between margins
     page.emulate_media(media="print")
     page.goto(board)
+    assert page.evaluate("document.documentElement.scrollWidth") == 718  # no column is left out
     expect(page.get_by_text("News search")).to_be_visible()
     expect(page.get_by_text("Rows with * are shaded on the screen")).to_be_visible()
     before = "all => all.map(one => getComputedStyle(one, '::before').content)"
