@@ -37,7 +37,8 @@ from leaderboard.numbers import counted
 OTHER_BUILD = (
     "nothing brings the tables of one build of this program to those of another before the first release: export the "
     "campaigns with the build that made the database (`leaderboard export`), name a new one in "
-    "LEADERBOARD_DATABASE_URL, run `leaderboard db upgrade`, and import them there (`leaderboard import-campaign`)"
+    "LEADERBOARD_DATABASE_URL and a new folder in LEADERBOARD_STORE_URL, run `leaderboard db upgrade`, and import them "
+    "there (`leaderboard import-campaign`)"
 )
 
 
@@ -246,14 +247,13 @@ class NoStore(_Away):
 
 
 class OtherStore(NoStore):
-    """The run store is not that of the database. Nothing was changed. Whoever runs the site reads in its log what to
-    do.
-    """
+    """The store of run files is not that of the database. Nothing was kept; the log of this site says what to do."""
 
     def __init__(self, folder: str) -> None:
         super().__init__(
             f"{folder} is the run store of another database, or a new one. Set LEADERBOARD_STORE_URL to the full path "
-            "of the folder that this database was used with before, or LEADERBOARD_DATABASE_URL to the store's database"
+            "of the folder that this database was used with before or, for a new database, to a new folder; or set "
+            "LEADERBOARD_DATABASE_URL to the store's database"
         )
 
 

@@ -72,6 +72,11 @@ def demo(port: int, folder: Path) -> None:
         _go_on_stopping()
     except (errors.OtherBuild, errors.FileRejected) as error:  # of our own names, where something else has them
         raise errors.Conflict(f"{getattr(error, 'reason', error)}\n{folder} can't be gone on with: {AFRESH}") from error
+    except errors.OtherStore as error:
+        raise errors.Conflict(
+            f"the database and the run store in {folder} don't belong together, as after one of them was deleted: "
+            f"{AFRESH}"
+        ) from error
     click.echo("stopped")
 
 

@@ -26,6 +26,7 @@ from leaderboard.boards.models import Board
 from leaderboard.campaigns.models import Campaign
 from leaderboard.cli.demo import STOP_SIGNALS
 from leaderboard.db import Base, Database
+from leaderboard.store import RunStore
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.rules import State
 from leaderboard.worker.models import Scoring
@@ -229,3 +230,14 @@ def test_a_port_in_use_is_said_before_anything_is_written(elsewhere: Path) -> No
     assert (done.status, done.out) == (2, "")
     assert done.err == f"can't listen on 127.0.0.1, port {port}: Address already in use; choose another with --port\n"
     assert list(elsewhere.iterdir()) == []
+
+
+def test_without_its_database_a_demonstration_says_what_to_delete(elsewhere: Path) -> None:
+    RunStore(str(elsewhere / "demo" / "store")).identify("of a database that was deleted")
+    command = [*COMMAND, "--port", "0", "--dir", "demo"]
+    done = subprocess.run(command, cwd=elsewhere, env=_environment(elsewhere), capture_output=True, text=True)
+    assert done.returncode == 2
+    assert done.stderr == (
+        "the database and the run store in demo don't belong together, as after one of them was deleted: delete the "
+        "folder to start afresh, or name another one with --dir\n"
+    )

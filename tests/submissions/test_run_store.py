@@ -1,5 +1,7 @@
 """Which run store is a database's own, from the first use on."""
 
+import io
+import os
 import shutil
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -9,7 +11,7 @@ import sqlalchemy as sa
 
 from leaderboard.db import Database
 from leaderboard.errors import NoStore, OtherStore
-from leaderboard.store import RunStore
+from leaderboard.store import IDENTITY, MARK, RunStore
 from leaderboard.submissions.models import Installation
 from leaderboard.submissions.writes.run_store import bind
 from tests.support.commands import run_here
@@ -70,19 +72,21 @@ def test_of_processes_that_begin_at_once_with_stores_of_their_own_one_is_taken(
     assert [store.identity for store in stores] == [identity if own else None for own in bound]
 
 
-def test_a_database_without_runs_takes_a_store_that_has_an_id_and_another_does_not(
+def test_a_new_database_leaves_the_store_of_another_alone_until_its_id_is_taken_away(
     world: World, tmp_path: Path
 ) -> None:
     used = RunStore(str(tmp_path / "used"))
-    used.identify("of an earlier database")
-    run = world.submit()
-    assert not _binds(world.database, used)
+    used.identify("of another database")
+    run = used.run_file(used.receive(io.BytesIO(RUN.encode()), "run.txt").sha256)
+    os.utime(run, (0, 0))  # so old that a worker would sweep a file without a row
+    environment = {"LEADERBOARD_DATABASE_URL": world.config.database_url, "LEADERBOARD_STORE_URL": used.url}
+    done = run_here(["worker", "--once"], environment)
+    assert (done.status, run.exists(), used.identity) == (2, True, "of another database")
+    assert f"{used.url} is the run store of another database, or a new one. Set LEADERBOARD_STORE_URL" in done.err
+    assert "or, for a new database, to a new folder" in done.err
     with world.database.read() as session:
         assert session.scalar(sa.select(Installation.store)) is None
-    with world.database.write() as session:
-        session.delete(world.scoring(run))
-        session.flush()
-        session.execute(sa.text("DELETE FROM submission"))
+    (Path(used.url) / MARK / IDENTITY).unlink()
     assert _binds(world.database, used)
     assert not _binds(world.database, RunStore(str(tmp_path / "new")))
 

@@ -46,7 +46,7 @@ READING = {
     "worker.of_older_version", "worker.ready_sets",     "evaluations.agreements_of",
     "submissions.admit", "submissions.locked_run",
     "teams.free_system_slug", "teams.find_invitation", "teams.joined_by",
-    "worker.next_turns",
+    "worker.next_turns", "run_store.require_own",
 }  # fmt: skip
 # What others use: the generation is raised with what they change.
 WITHIN = {

@@ -3,31 +3,40 @@
 import secrets
 
 import sqlalchemy as sa
+from sqlalchemy.orm import Session
 
-from leaderboard.db import Database, exists
+from leaderboard.db import Database
 from leaderboard.store import RunStore
-from leaderboard.submissions.models import Installation, Submission
+from leaderboard.submissions.models import Installation
 
 FIRST = sa.text("INSERT INTO installation (id, store) VALUES (1, :store) ON CONFLICT DO NOTHING RETURNING store")
+
+
+def require_own(session: Session, store: RunStore) -> str | None:
+    """The id of the database's own store, which this has to be; None for a database that was never bound to a store.
+
+    Raises OtherStore, and NoStore where the folder is none.
+    """
+    identity = session.scalar(sa.select(Installation.store))
+    if identity is not None:
+        store.require(identity)
+    return identity
 
 
 def bind(database: Database, store: RunStore) -> None:
     """Binds this process to its store, which has to be the database's own; a process that keeps runs does it first.
 
-    A database that was never bound takes a new store, which it makes, or, without runs of its own, one that has an id.
-    Raises OtherStore, and NoStore where the folder is none.
+    A database that was never bound takes a new store, which it makes, and none that has an id: that is another
+    database's, whose run files a worker of this one would sweep. Raises as `require_own`.
     """
     with database.read() as session:
-        identity = session.scalar(sa.select(Installation.store))
+        identity = require_own(session, store)
     if identity is None:
         store.make()
         with database.write() as session:
             # Whoever comes second waits here until the first one's store has its id.
-            if (new := session.scalar(FIRST, {"store": store.identity or secrets.token_hex(16)})) is not None:
-                if store.identity is None:
-                    store.identify(new)
-                elif exists(session, Submission.id.is_not(None)):
-                    store.require("")
-            identity = session.scalars(sa.select(Installation.store)).one()
-    store.require(identity)
+            new = session.scalar(FIRST, {"store": secrets.token_hex(16)})
+            if new is not None and store.identity is None:
+                store.identify(new)
+            identity = require_own(session, store)
     store.bound = identity
