@@ -15,6 +15,7 @@ from leaderboard.errors import NotFound
 from leaderboard.formats import Limits
 from leaderboard.numbers import counted
 from leaderboard.store import RunStore
+from leaderboard.submissions.writes.run_store import require_own
 from leaderboard.worker import stored_runs
 
 
@@ -43,15 +44,15 @@ def verify(figures: bool, noted: tuple[int, str] | None, as_json: bool) -> int:
     """
     config = Config.from_environment()
     with up_to_date(config) as database:
-        files = 0
+        files, store = 0, RunStore(config.store_url, must_exist=True)
         with database.read() as session:
             record.one_moment(session)
+            store.bound = require_own(session, store)
             with counting_bar(record.scored_runs_on_record(session), "Verifying") as tell:
                 report = record.verify(session, tell, noted)
             with record.part(report, "the stored runs"):
                 files = stored_runs.stored_files_on_record(session)
         if files:
-            store = RunStore(config.store_url, must_exist=True)
             with counting_bar(files, "Reading run files") as tell:
                 spoilt = stored_runs.check_files(database, store, report, tell)
             if figures:

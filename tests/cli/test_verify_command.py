@@ -11,7 +11,9 @@ import sqlalchemy as sa
 
 from leaderboard.audit.models import Event
 from leaderboard.boards.models import Board
+from leaderboard.store import RunStore
 from leaderboard.submissions.models import Submission
+from leaderboard.submissions.writes.run_store import bind
 from leaderboard.worker.models import Score, Scoring, ScoringSet
 from tests.cli.conftest import Command
 from tests.support.verification import without_triggers
@@ -124,6 +126,19 @@ def test_a_run_file_that_was_changed_or_lost_is_named_once(played: World, comman
     assert (found["what"], found["stored"]) == ("its file", "nothing")
     path.write_bytes(content)
     assert command("verify", *more).status == 0
+
+
+def test_with_another_store_nothing_is_verified_and_nothing_kept_of_it(
+    played: World, command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bind(played.database, played.store)
+    before = played.all(sa.select(Event.id))
+    other = RunStore(str(tmp_path / "other"))
+    for url, says in ((other.url, "is the run store of another database"), (tmp_path / "none", "is no run store")):
+        monkeypatch.setenv("LEADERBOARD_STORE_URL", str(url))
+        done = command("verify")
+        assert (done.status, done.out, f"{url} {says}" in done.err) == (2, "", True), done
+    assert played.all(sa.select(Event.id)) == before
 
 
 @ONE_ENGINE
