@@ -62,7 +62,7 @@ def test_a_long_board_comes_in_pages_that_find_every_row(app: Flask, large: Data
     ranks = [re.findall(r'class="figure rank"><label><input[^>]*>(\d+)', page) for page in pages]
     assert (ranks[0][0], ranks[1][0], ranks[2][-1]) == ("1", "101", str(SYSTEMS - 3))
     assert " is one of 13, shaded: " in pages[0]
-    assert " is one of 13, not on this page: " in pages[2]
+    assert " is one of 13, none of them in this table: " in pages[2]
     # A run's own page leads to the page of the board that it stands on.
     last = listed[2][-1]
     link = re.search(rf'href="([^"]*run={last})#run-{last}"', visitor.get(f"/submissions/{last}").text)
