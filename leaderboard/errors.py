@@ -19,7 +19,7 @@
         ├── NoDatabase           503  the database: away, locked, full or read-only
         │   └── OtherBuild       503  it has other tables: another build of this program made it
         ├── NoStore              503  the run store: away, full or read-only
-        │   └── OtherStore       503  it is the store of another database, or of none
+        │   └── OtherStore       503  the folder is the store of another database, or no store
         └── Damaged              503  a file of the run store is not what was put there
 
 A class's docstring is its default message. `status` is the HTTP status. Commands print the message on stderr and leave
@@ -222,6 +222,11 @@ class Unavailable(LeaderboardError):
     retry_seconds = 30
     reason = ""  # for the log and for commands: it may name files and hosts
 
+    @property
+    def in_full(self) -> str:
+        """What the log and commands say."""
+        return f"{self.message} ({self.reason})" if self.reason else self.message
+
 
 class _Away(Unavailable):
     """What we need is not there."""
@@ -249,12 +254,9 @@ class NoStore(_Away):
 class OtherStore(NoStore):
     """The store of run files is not that of the database. Nothing was kept; the log of this site says what to do."""
 
-    def __init__(self, folder: str) -> None:
-        super().__init__(
-            f"{folder} is the run store of another database, or a new one. Set LEADERBOARD_STORE_URL to the full path "
-            "of the folder that this database was used with before or, for a new database, to a new folder; or set "
-            "LEADERBOARD_DATABASE_URL to the store's database"
-        )
+    @property
+    def in_full(self) -> str:
+        return self.reason
 
 
 class Damaged(Unavailable):

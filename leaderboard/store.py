@@ -202,11 +202,11 @@ class RunStore:
 
     @property
     def identity(self) -> str | None:
-        """Its id, which its database has too; None in a new one. Raises NoStore when the folder is not a store:
+        """Its id, which its database has too; None in a new one. Raises OtherStore when the folder is not a store:
         unmounted, moved, or another volume in its place."""
         with file_system():
             if not (self._root / MARK).is_dir():
-                raise NoStore(
+                raise OtherStore(
                     f"{self._root.absolute()} is no run store: it has no folder {MARK}. Set LEADERBOARD_STORE_URL to "
                     "the full path of the folder that keeps the run files"
                 )
@@ -223,9 +223,13 @@ class RunStore:
             self._put(path, self._root / MARK / IDENTITY)
 
     def require(self, identity: str | None) -> None:
-        """Raises OtherStore when the store has another id; None: any will do. NoStore when there is none."""
+        """Raises OtherStore when the store has another id; None: any will do. Also when there is none."""
         if identity not in (None, self.identity):
-            raise OtherStore(str(self._root.absolute()))
+            raise OtherStore(
+                f"{self._root.absolute()} is the run store of another database, or a new one. Set "
+                "LEADERBOARD_STORE_URL to the full path of the folder that this database was used with before or, for "
+                "a new database, to a new folder; or set LEADERBOARD_DATABASE_URL to the store's database"
+            )
 
     def check(self) -> None:
         """Raises NoStore when nothing can be written here."""

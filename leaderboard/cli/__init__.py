@@ -117,7 +117,7 @@ def _message(error: click.ClickException | LeaderboardError, arguments: Sequence
         case click.ClickException():
             return error.format_message()
         case NoDatabase() | NoStore():
-            return f"{error.message} ({error.reason})"
+            return error.in_full
         case _:
             return _fields_problem(error, arguments) if error.fields else error.message
 

@@ -165,8 +165,7 @@ def _refusal(error: errors.LeaderboardError) -> list[str]:
     elif error.fields.keys() == {"run"}:
         lines = [*error.fields["run"], "not submitted"]
     else:
-        reason = getattr(error, "reason", "")
-        lines = [f"not taken: {error.message}{f' ({reason})' if reason else ''}"]
+        lines = [f"not taken: {getattr(error, 'in_full', error.message)}"]
     if any(name.startswith(("answer-", "agreement-")) for name in error.fields):
         lines.append(
             "what is asked goes with --answer KEY=VALUE (answer-KEY) and --agree KEY=VERSION (agreement-KEY), once you "

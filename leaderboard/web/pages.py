@@ -120,7 +120,7 @@ def healthz() -> Response:
         store.check()
         store.require(identity)
     except OtherStore:
-        missing.append("the run store is not that of the database")
+        missing.append("the folder of run files is not the database's run store")
     except NoStore:
         missing.append("the run store can't be written")
     if not missing:

@@ -471,7 +471,7 @@ def run(config: Config, stop: threading.Event | None = None, once: bool = False)
                 refusals += not isinstance(error, (NoDatabase, NoStore))  # which are waited for without end
                 if once or refusals == MOST_REFUSALS:
                     raise
-                log.warning("%s (%s)", error, error.reason)
+                log.warning("%s", error.in_full)
                 stop.wait(PATIENCE_SECONDS)
         log.info("worker %s stopped", worker.name)
 

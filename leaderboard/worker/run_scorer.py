@@ -31,7 +31,7 @@ from sqlalchemy.orm import Session
 from leaderboard import scoring
 from leaderboard.audit.rules import judgments_sha256
 from leaderboard.db import Database, snapshot
-from leaderboard.errors import Conflict, Damaged, FileRejected, Missing, NoDatabase, NoStore
+from leaderboard.errors import Conflict, Damaged, FileRejected, Missing, NoDatabase, NoStore, OtherStore
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads.evaluations import collection_list, file_rules
 from leaderboard.evaluations.rules import Subset
@@ -104,7 +104,7 @@ class RunScorer:
             return messages.Unreadable(error.message, isinstance(error, Damaged) and not isinstance(error, Missing))
         except (NoDatabase, NoStore) as error:
             log.warning("submission %s waits: %s", job.submission_id, error.reason)
-            return messages.Postponed(WAITS[type(error)])
+            return messages.Postponed(next(words for kind, words in WAITS.items() if isinstance(error, kind)))
         except FileRejected as error:
             return messages.Rejected(error.problems, error.count)
         except MemoryError:
@@ -281,7 +281,11 @@ def _ranked_lists(run: Run, prepared: _Prepared) -> Iterator[tuple[int, RankedLi
 
 LEAST_ROOM = 32 * 2**20  # bytes that the bound must leave above what the process takes before any job
 STATUS = Path("/proc/self/statm")  # Linux
-WAITS = {NoDatabase: "the database did not answer", NoStore: "the run store did not answer or is full"}
+WAITS = {
+    OtherStore: "the run store is not that of the database",
+    NoStore: "the run store did not answer or is full",
+    NoDatabase: "the database did not answer",
+}
 # What the system refuses to every program for a while, and to no file in particular.
 REFUSALS = frozenset({
     errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO, errno.ESTALE, errno.EMFILE, errno.ENFILE,

@@ -49,13 +49,15 @@ def test_a_process_with_another_store_refuses_and_says_where_and_what_to_do(
     elsewhere.mkdir()
     done = run_here(arguments, {**environment, "LEADERBOARD_STORE_URL": "store"}, folder=elsewhere)
     assert done.status == 2
-    assert f"{elsewhere / 'store'} is no run store" in done.err
+    said = done.err.strip().removeprefix(f"{tmp_path / 'run.txt'}: ").removeprefix("not taken: ")
+    assert said.startswith(f"{elsewhere / 'store'} is no run store: it has no folder")
     assert "Set LEADERBOARD_STORE_URL" in done.err
     assert not (elsewhere / "store").exists()
     new = RunStore(str(tmp_path / "new"))
     done = run_here(arguments, {**environment, "LEADERBOARD_STORE_URL": new.url}, folder=elsewhere)
     assert done.status == 2
-    assert f"{new.url} is the run store of another database, or a new one. Set LEADERBOARD_STORE_URL" in done.err
+    said = done.err.strip().removeprefix(f"{tmp_path / 'run.txt'}: ").removeprefix("not taken: ")
+    assert said.startswith(f"{new.url} is the run store of another database, or a new one. Set LEADERBOARD_STORE_URL")
     assert new.identity is None
     assert list(new.orphan_candidates(0)) == []
 

@@ -249,8 +249,9 @@ def test_an_upload_while_the_store_is_away_is_refused_in_words_and_health_names_
     answer = ada.submit()
     assert answer.status_code == 503
     assert "store of run files" in answer.text
+    assert "is full" not in answer.text
     assert answer.headers["Retry-After"] == "30"
-    assert_ill(ada.client, "the run store can't be written")
+    assert_ill(ada.client, "the folder of run files is not the database's run store")
     assert not (tmp_path / "store").exists()
     (tmp_path / "elsewhere").rename(tmp_path / "store")
     assert ada.client.get("/healthz").status_code == 200
@@ -268,7 +269,7 @@ def test_an_upload_while_another_store_is_in_its_place_is_refused_and_health_say
         if identity is not None:
             other.identify(identity)
         assert ada.submit().status_code == 503
-        assert_ill(ada.client, "the run store is not that of the database")
+        assert_ill(ada.client, "the folder of run files is not the database's run store")
         assert list(other.orphan_candidates(0)) == []
     shutil.rmtree(tmp_path / "store")
     (tmp_path / "elsewhere").rename(tmp_path / "store")

@@ -90,7 +90,7 @@ def test_a_store_that_is_away_during_a_rescoring_parks_nothing_and_the_board_sta
         world.drain()
     waiting = scorings(world, SetState.BUILDING)
     assert [(one.state, one.errors, one.failure) for one in waiting] == [
-        (State.QUEUED, 0, "the run store did not answer or is full")
+        (State.QUEUED, 0, "the run store is not that of the database")
     ] * 2
     assert all(one.not_before is not None for one in waiting)
     assert means(world) == before
@@ -220,7 +220,7 @@ def test_whatever_is_in_the_place_of_the_store_a_worker_waits_and_heals_and_the_
                 wait_until(
                     lambda: all(one.not_before for one in scorings(world, SetState.BUILDING)), "both were put back"
                 )
-                wait_until(lambda: "does not answer or is full" in caplog.text, "housekeeping met it too")
+                wait_until(lambda: "is no run store" in caplog.text, "housekeeping met it too")
             assert [one.errors for one in scorings(world, SetState.BUILDING)] == [0, 0], put.__name__
             assert means(world) == before, put.__name__
             place.rename(place.with_name(f"wrong-{put.__name__}"))

@@ -15,7 +15,7 @@ FIRST = sa.text("INSERT INTO installation (id, store) VALUES (1, :store) ON CONF
 def require_own(session: Session, store: RunStore) -> str | None:
     """The id of the database's own store, which this has to be; None for a database that was never bound to a store.
 
-    Raises OtherStore, and NoStore where the folder is none.
+    Raises OtherStore, also where the folder is no store.
     """
     identity = session.scalar(sa.select(Installation.store))
     if identity is not None:
