@@ -138,6 +138,10 @@ def known_evaluations(actor: Actor) -> sa.ColumnElement[bool]:
     )
 
 
+# A condition on Evaluation: it is no draft, nor is its campaign. A result of such a one fixes the campaign's prior.
+IS_PUBLISHED = sa.and_(Evaluation.draft.is_(False), Evaluation.campaign.has(Campaign.visibility != Visibility.DRAFT))
+
+
 def require_known(actor: Actor, evaluation: Evaluation) -> None:
     """Raises NotFound where there is no such evaluation for `actor`."""
     if not knows(actor, evaluation):

@@ -101,7 +101,7 @@ def change_campaign(campaign: str, body: CampaignChanges) -> reads.CampaignSetti
     """Changes the settings that are given; the others stay. What it does beyond that is listed, and to be confirmed.
 
     β, cost, value, prior and the policy for queries without relevant documents are fixed by the first score of a
-    published campaign. A public campaign that is made private lets the teams in that have runs in it.
+    published evaluation. A public campaign that is made private lets the teams in that have runs in it.
     """
     change_here(campaign, "", campaigns.change_campaign, confirm=body.confirm, **body.given())
     return read(reads.campaign_settings, campaign)

@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard import db, names
-from leaderboard.access import Actor, locked_to_organise, open_to_all, require, require_organiser
+from leaderboard.access import IS_PUBLISHED, Actor, locked_to_organise, open_to_all, require, require_organiser
 from leaderboard.accounts.models import User
 from leaderboard.audit.writes import assign, present, record
 from leaderboard.campaigns.inputs import CampaignSettings, SiteSettings
@@ -76,8 +76,8 @@ def change_campaign(
 
     A public campaign that is made private lets the teams in that have runs there, unless shut_out says otherwise, which
     is refused with any other change. When cost, value or prior is changed and β is not given, β follows from them.
-    A campaign is locked as it is published with scored runs. While it is a draft, a change of β leaves no figure of the
-    β before. Raises InvalidFields with everything that is wrong, and PriorLocked for a change of LOCKED in a campaign
+    A campaign is locked as it is published with scored runs. While it is not, a change of β leaves no figure of the β
+    before. Raises InvalidFields with everything that is wrong, and PriorLocked for a change of LOCKED in a campaign
     that is locked.
     """
     campaign = locked_to_organise(session, actor, campaign)
@@ -93,13 +93,14 @@ def change_campaign(
         raise PriorLocked
     # Runs that are being submitted hold their evaluation shared: each is there before, or meets the change.
     evaluations = locked_evaluations(session, campaign) if changed & {"visibility", *SCORED_BY} else []
-    if before["visibility"] is Visibility.DRAFT and changed & {"beta", "no_relevant"}:
-        drop_scorings(session, actor, [evaluation.id for evaluation in evaluations], "score anew")
+    if changed & {"beta", "no_relevant"}:  # nothing is locked: only drafts have figures
+        drafts = sa.select(Evaluation.id).where(Evaluation.campaign_id == campaign.id, ~IS_PUBLISHED)
+        drop_scorings(session, actor, session.scalars(drafts).all(), "score anew")
     now = present()
     read_before = [open_to_all(evaluation, now) for evaluation in evaluations]
     if fields := assign(campaign, **after):
         record(session, actor, "change", campaign, fields=fields)
-    _lock_if_scored(session, campaign, now)
+    lock_if_scored(session, campaign, now)
     for evaluation, opened in zip(evaluations, read_before, strict=True):
         if closed := closed_again(session, evaluation, opened, now):  # what everybody could read of it until now
             record(session, actor, "change", evaluation, **closed)
@@ -110,11 +111,11 @@ def change_campaign(
     return campaign
 
 
-def _lock_if_scored(session: Session, campaign: Campaign, now: datetime) -> None:
-    """Locks the prior of a campaign that is published with figures of test runs."""
-    if campaign.visibility is not Visibility.DRAFT and campaign.locked_at is None:
-        of_campaign = sa.select(ScoringSet.id).join(Evaluation, Evaluation.id == ScoringSet.evaluation_id)
-        own = of_campaign.where(Evaluation.campaign_id == campaign.id)
+def lock_if_scored(session: Session, campaign: Campaign, now: datetime) -> None:
+    """Locks the prior of a campaign where an evaluation is published with figures of test runs."""
+    if campaign.locked_at is None:
+        of_published = sa.select(ScoringSet.id).join(Evaluation, Evaluation.id == ScoringSet.evaluation_id)
+        own = of_published.where(Evaluation.campaign_id == campaign.id, IS_PUBLISHED)
         if db.exists(session, Scoring.scoring_set_id.in_(own), Scoring.state == State.SCORED):
             campaign.locked_at = now
 

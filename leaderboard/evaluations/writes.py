@@ -20,7 +20,7 @@ from leaderboard.access import Actor, locked_to_organise, open_to_all, require, 
 from leaderboard.audit.writes import assign, present, record
 from leaderboard.boards.models import Board
 from leaderboard.campaigns.models import Campaign
-from leaderboard.campaigns.writes import locked_evaluations, slug_taken
+from leaderboard.campaigns.writes import lock_if_scored, locked_evaluations, slug_taken
 from leaderboard.declared.inputs import checked, defaults_of
 from leaderboard.errors import Conflict, Gathered, InvalidFields, NotFound, Unconfirmed
 from leaderboard.evaluations.inputs import YEAR, AgreementText, EvaluationSettings, FileRuleChanges, FormFieldSettings
@@ -80,16 +80,19 @@ def _taken(session: Session, campaign_id: int) -> set[str]:
 def change_evaluation(session: Session, actor: Actor, evaluation: Evaluation, **changes: Any) -> Evaluation:
     """Changes some of CHANGEABLE; a change of what figures depend on makes a new scoring set.
 
-    Raises InvalidFields with everything that is wrong, by the names of the settings.
+    Publishing one with scored runs locks its campaign's prior. Raises InvalidFields with everything that is wrong, by
+    the names of the settings.
     """
+    campaign = db.locked(session, Campaign, evaluation.campaign_id)  # a first result may just be recorded
     evaluation = locked_to_organise(session, actor, evaluation)
     if "period" in changes:
         changes = {"period_key": None, **changes}
-    after = _checked(evaluation.campaign, {**_settings_of(evaluation), **changes})
+    after = _checked(campaign, {**_settings_of(evaluation), **changes})
     read_before = open_to_all(evaluation, now := present())
     if changed := assign(evaluation, **after):
         closed = reads.closed_again(session, evaluation, read_before, now)
         record(session, actor, "change", evaluation, fields=changed, **closed)
+    lock_if_scored(session, campaign, now)
     if set(changed) & set(OF_EVALUATION):
         make_set(session, actor, evaluation)
     return evaluation
@@ -363,8 +366,8 @@ DELETE_OF_EVALUATION: tuple[type[db.Base], ...] = (
 
 
 def remove_evaluation(session: Session, actor: Actor, evaluation: Evaluation) -> None:
-    """Removes an evaluation that was made by mistake, with its queries and judgments, and in a draft campaign with the
-    test runs of its organisers. The events of the removal stay.
+    """Removes an evaluation that was made by mistake, with its queries and judgments, and a draft with the test runs
+    of its organisers. The events of the removal stay.
 
     Raises Conflict once anything else was submitted to it, withdrawn and rejected runs too: those stay on record, and
     so do the judgments that they are scored by.

@@ -67,6 +67,7 @@ def settings_change(
         form.state.data = state_of(values)
 
     def save(session: Session, by: access.Actor, row: Campaign | Evaluation, **changes: Any) -> None:
+        db.locked(session, Campaign, getattr(row, "campaign_id", row.id))  # before its evaluations, as writes do
         row = db.locked(session, type(row), row.id)
         refuse_stale(form, {name: getattr(row, name) for name in values})
         write(session, by, row, **changes)

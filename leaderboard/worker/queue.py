@@ -15,7 +15,6 @@ from leaderboard import access, errors, metrics
 from leaderboard.audit.rules import SHORT, scoring_digest
 from leaderboard.audit.writes import present, record
 from leaderboard.campaigns.models import Campaign
-from leaderboard.campaigns.rules import Visibility
 from leaderboard.db import clock, exists, locked
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.frozen import frozen
@@ -143,8 +142,8 @@ def settle(session: Session, claim: Claim, reply: Reply) -> Recorded:
 
 
 def _record_scores(session: Session, campaign: Campaign, scoring: Scoring, result: RunScores) -> Recorded:
-    """Records the figures and the state, makes a primary run its team's primary one, and locks the prior of a campaign
-    that is no draft."""
+    """Records the figures and the state, makes a primary run its team's primary one, and locks the campaign's prior,
+    unless the evaluation is a draft or of one."""
     scoring_set = session.get_one(ScoringSet, scoring.scoring_set_id)
     settings = scoring_set.settings
     if (campaign.beta, campaign.no_relevant) != (settings.beta, settings.no_relevant):
@@ -154,7 +153,7 @@ def _record_scores(session: Session, campaign: Campaign, scoring: Scoring, resul
     # Before the run is locked: workers with other runs of the same team wait for that lock.
     session.execute(sa.insert(Score), [{"scoring_id": scoring.id, **vars(score)} for score in result.measures])
     submission = locked_run(session, scoring.submission_id)
-    if campaign.locked_at is None and campaign.visibility is not Visibility.DRAFT:
+    if campaign.locked_at is None and exists(session, Evaluation.id == submission.evaluation_id, access.IS_PUBLISHED):
         campaign.locked_at = present()
     said = {"missing": result.missing, "unjudged": result.unjudged, "facts": result.facts}
     run = submission.id, submission.sha256, scoring_set.id, settings.beta

@@ -149,22 +149,109 @@ def test_a_published_campaign_without_a_scored_run_is_locked_by_its_first(world:
     assert _lock(world) == (20, True)
 
 
+def _asked(world: World, draft: bool | None = None, **changes: Any) -> list[str]:
+    """What a change of the campaign, and of whether its evaluation is a draft, does at once. It is not made."""
+    with world.organising() as (session, campaign, evaluation), world.database.read() as committed:
+        if changes:
+            campaigns.change_campaign(session, CONSOLE, campaign, **changes)
+        if draft is not None:
+            evaluations.change_evaluation(session, CONSOLE, evaluation, draft=draft)
+        lines = effects(session, committed, CONSOLE, Evaluation.campaign_id == campaign.id, present())
+        session.rollback()
+    return list(lines)
+
+
 def test_what_publishing_fixes_is_asked_for_and_names_beta(world: World) -> None:
     _change(world, visibility=Visibility.DRAFT)
 
     def asked() -> list[str]:
-        with world.organising() as (session, campaign, _), world.database.read() as committed:
-            campaigns.change_campaign(session, CONSOLE, campaign, visibility=Visibility.PUBLIC)
-            lines = effects(session, committed, CONSOLE, Evaluation.campaign_id == campaign.id, present())
-            session.rollback()
-            return [line for line in lines if "β" in line]
+        return [line for line in _asked(world, visibility=Visibility.PUBLIC) if "β" in line]
 
-    assert asked() == ["β = 20 of A small campaign is fixed for good with its first scored run after this."]
+    assert asked() == [
+        "β = 20 of A small campaign is fixed for good with the first scored run of a published evaluation."
+    ]
     world.submit(actor=CONSOLE)
     world.drain()
     assert asked() == ["β = 20 of A small campaign is fixed for good from now on: it has scored runs."]
     _change(world, visibility=Visibility.PUBLIC)
     _change(world, visibility=Visibility.DRAFT)
+    assert asked() == []
+
+
+def test_a_test_run_of_a_draft_evaluation_locks_nothing_in_a_public_campaign(world: World) -> None:
+    world.change_evaluation(draft=True)
+    run = world.submit(actor=CONSOLE)
+    world.drain()
+    assert (world.scoring(run).beta, *_lock(world)) == (20, 20, False)
+    asked = _asked(world, beta=40)
+    assert asked == ["The year 2026: 1 test run is scored again; the figures of before are deleted."]
+    _change(world, beta=40)
+    assert [(scoring.state, scoring.beta) for scoring in world.all(sa.select(Scoring))] == [(State.QUEUED, None)]
+    world.drain()
+    assert (world.scoring(run).beta, *_lock(world)) == (40, 40, False)
+    _do(world, campaigns.archive_campaign, archived=True)
+    _do(world, campaigns.archive_campaign, archived=False)  # neither publishes anything
+    assert _lock(world) == (40, False)
+    world.change_evaluation(draft=False)
+    assert _lock(world) == (40, True)
+    with refused(world.database, PriorLocked, "campaign"):
+        _change(world, beta=20)
+    with world.database.read() as session:
+        assert verify(session).differences == []
+
+
+def test_an_evaluation_without_a_scored_run_locks_with_its_first_once_published(world: World) -> None:
+    world.change_evaluation(draft=True)
+    first = world.submit(actor=CONSOLE)
+    world.change_evaluation(draft=False)
+    assert _lock(world) == (20, False)
+    world.drain()
+    assert (world.scoring(first).beta, *_lock(world)) == (20, 20, True)
+
+
+def test_a_draft_that_is_published_with_its_campaign_at_once_locks(world: World) -> None:
+    _change(world, visibility=Visibility.DRAFT)
+    world.change_evaluation(draft=True)
+    world.submit(actor=CONSOLE)
+    world.drain()
+    _change(world, visibility=Visibility.PUBLIC)  # as yet nobody sees the figures
+    assert _lock(world) == (20, False)
+    _change(world, visibility=Visibility.DRAFT)
+    with world.organising() as (session, campaign, evaluation):
+        campaigns.change_campaign(session, CONSOLE, campaign, visibility=Visibility.PUBLIC)
+        evaluations.change_evaluation(session, CONSOLE, evaluation, draft=False)
+    assert _lock(world) == (20, True)
+
+
+def test_of_a_change_of_beta_only_drafts_are_scored_again(world: World) -> None:
+    waiting = world.submit(actor=CONSOLE)  # of a published evaluation, and not scored yet
+    with world.organising() as (session, campaign, _):
+        evaluations.create_evaluation(session, CONSOLE, campaign, "2027", "2027", "2027", draft=True)
+    _change(world, beta=40)
+    assert not world.all(sa.select(Event).where(Event.action == "score anew"))
+    assert _lock(world) == (40, False)
+    world.drain()
+    assert (world.scoring(waiting).beta, *_lock(world)) == (40, 40, True)
+
+
+def test_what_publishing_an_evaluation_fixes_is_asked_for_and_names_beta(world: World) -> None:
+    fixed = "β = 20 of A small campaign is fixed for good {}."
+    with_first = fixed.format("with the first scored run of a published evaluation")
+
+    def asked(**changes: Any) -> list[str]:
+        return [line for line in _asked(world, draft=False, **changes) if "β" in line]
+
+    world.change_evaluation(draft=True)
+    assert asked() == [with_first]
+    _change(world, visibility=Visibility.DRAFT)
+    assert asked() == []  # nobody sees it yet
+    assert asked(visibility=Visibility.PUBLIC) == [with_first]
+    _change(world, visibility=Visibility.PUBLIC)
+    world.submit(actor=CONSOLE)
+    world.drain()
+    assert asked() == [fixed.format("from now on: it has scored runs")]
+    world.change_evaluation(draft=False)
+    world.change_evaluation(draft=True)
     assert asked() == []
 
 
@@ -190,6 +277,19 @@ def test_a_draft_goes_with_its_test_runs_and_not_with_runs_of_others(world: Worl
     assert [world.all(sa.select(table)) for table in tables] == [[]] * len(tables)
     with world.database.read() as session:
         assert verify(session).differences == []
+
+
+def test_a_draft_evaluation_of_a_public_campaign_goes_with_its_test_runs_and_a_published_one_stays(
+    world: World,
+) -> None:
+    world.submit(actor=CONSOLE)  # not scored yet, and on record: it was published
+    for refusing in (evaluations.remove_campaign, _remove_its_evaluation):
+        with refused(world.database, Conflict, "submission"):
+            _do(world, refusing)
+    world.change_evaluation(draft=True)
+    world.drain()
+    _do(world, _remove_its_evaluation)
+    assert (world.all(sa.select(Submission)), len(world.all(sa.select(Campaign)))) == ([], 1)
 
 
 def test_a_locked_draft_stays_with_its_runs(world: World) -> None:

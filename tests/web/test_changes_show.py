@@ -58,7 +58,7 @@ WITHIN = {
     "worker.make_set", "worker.supersede",
     "selection",
     "evaluations.accept_agreements", "submissions.baseline_team", "submissions.settle_primary", "teams.free_team",
-    "worker.drop_scorings",
+    "worker.drop_scorings", "campaigns.lock_if_scored",
 }  # fmt: skip
 
 

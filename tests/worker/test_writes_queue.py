@@ -26,6 +26,7 @@ from leaderboard.worker import queue
 from leaderboard.worker.messages import Failed, MeasureScore, Rejected, RunScores
 from leaderboard.worker.models import Score, Scoring
 from leaderboard.worker.queue import Claim, Recorded
+from tests.support.waiting import wait_until, waits
 from tests.support.world import RUN, World
 
 FIGURES = RunScores((MeasureScore("AP", Subset.ALL, 0.5, 3, np.zeros(3)),), ("q3",), (), 0.1)
@@ -148,6 +149,20 @@ def test_workers_that_claim_at_the_same_moment_never_get_the_same_job(world: Wor
     while (more := _claim(world)) is not None:
         claims.append(more)
     assert {claim.submission_id for claim in claims} == jobs
+
+
+def test_publishing_waits_for_a_test_run_that_is_being_recorded_and_locks_with_it(world: World) -> None:
+    world.change_evaluation(draft=True)
+    world.submit(actor=CONSOLE)
+    claim = _claimed(world)
+    with ThreadPoolExecutor(1) as other:
+        with world.database.write() as session:
+            assert queue.settle(session, claim, FIGURES) is Recorded.DONE
+            publishing = other.submit(world.change_evaluation, draft=False)
+            wait_until(lambda: publishing.done() or waits(world.database), "publishing waits for the figures")
+        publishing.result()
+    (campaign,) = world.all(sa.select(Campaign))
+    assert campaign.locked_at is not None
 
 
 def test_two_results_at_the_same_moment_are_both_recorded(world: World, database_url: str) -> None:

@@ -3,7 +3,7 @@
 To know it the change is made in `session`, and compared with what `committed` reads; it is undone unless confirmed.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from leaderboard.access import Actor, Content, open_to_all
 from leaderboard.boards.reads.entries import Disclosure, column, load_entries
 from leaderboard.boards.reads.ranking import Show, choose, ranks
-from leaderboard.campaigns.models import Campaign, CampaignTeam
+from leaderboard.campaigns.models import CampaignTeam
 from leaderboard.campaigns.rules import Visibility, is_known
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads import evaluations as reads
@@ -22,7 +22,7 @@ from leaderboard.frozen import frozen
 from leaderboard.numbers import counted
 from leaderboard.submissions.models import Participation, Submission
 from leaderboard.submissions.reads.selection import ITS_TEAMS_PART
-from leaderboard.submissions.rules import SetState, SystemKind
+from leaderboard.submissions.rules import SetState, State, SystemKind
 from leaderboard.teams.models import System
 from leaderboard.worker.models import Scoring, ScoringSet
 from leaderboard.worker.reads import standing_set
@@ -38,6 +38,7 @@ class _State:
     readers   how many know of it: a place in READERS
     open      what all of them can read
     knowing   the teams with runs in it that know of it, each with whether it is let into its campaign
+    scored    how many of its runs have figures
     ranked_by what the order of its board depends on, beside figures
     """
 
@@ -46,6 +47,7 @@ class _State:
     takes_runs: bool
     open: frozenset[str]
     knowing: dict[int, bool]
+    scored: int
     ranked_by: tuple[Any, ...]
     fields: tuple[FormField, ...]
 
@@ -61,7 +63,7 @@ def effects(
     own = sa.select(Evaluation).where(changed).order_by(Evaluation.id)
     stored = {row.id: _state(committed, row, now) for row in committed.scalars(own).all()}
     pairs = [(stored[row.id], _state(session, row, now)) for row in session.scalars(own).all() if row.id in stored]
-    lines = [*_fixed(session, committed)]
+    lines = [*_fixed(pairs)]
     scored_before, scored_again = _scored_again(committed, changed), _scored_again(session, changed)
     if runs := [scored_again[made] for made in scored_again.keys() - scored_before.keys()]:
         lines.append(
@@ -75,7 +77,10 @@ def effects(
         lines.append(f"{counted(len(let_in), 'team')} with runs let in.")
     for before, after in pairs:
         lines += _opened(session, before, after)
-        if before.ranked_by != after.ranked_by:
+        if anew := before.scored - after.scored:
+            runs_are = counted(anew, "test run is", "test runs are")
+            lines.append(f"{after.evaluation.title}: {runs_are} scored again; the figures of before are deleted.")
+        elif before.ranked_by != after.ranked_by:
             was, are = (
                 _places(own, each.evaluation, actor, now) for own, each in ((committed, before), (session, after))
             )
@@ -86,13 +91,14 @@ def effects(
     return tuple(lines)
 
 
-def _fixed(session: Session, committed: Session) -> Iterator[str]:
-    """β of the campaigns that the change publishes."""
-    drafts = sa.select(Campaign.id).where(Campaign.visibility == Visibility.DRAFT, Campaign.locked_at.is_(None))
-    published = sa.select(Campaign).where(Campaign.visibility != Visibility.DRAFT, Campaign.beta.is_not(None))
-    for campaign in session.scalars(published.where(Campaign.id.in_(committed.scalars(drafts).all()))):
-        when = "from now on: it has scored runs" if campaign.locked_at else "with its first scored run after this"
-        yield f"β = {campaign.beta:.6g} of {campaign.title} is fixed for good {when}."
+def _fixed(pairs: Sequence[tuple[_State, _State]]) -> Iterator[str]:
+    """β of the campaigns of which the change publishes an evaluation, unless it was fixed before."""
+    published = [pair for pair in pairs if pair[0].readers == 0 < pair[1].readers]
+    unlocked = {now.evaluation.campaign for was, now in published if was.evaluation.campaign.locked_at is None}
+    for campaign in unlocked:
+        if campaign.beta is not None:
+            fixed = "from now on: it has scored runs", "with the first scored run of a published evaluation"
+            yield f"β = {campaign.beta:.6g} of {campaign.title} is fixed for good {fixed[campaign.locked_at is None]}."
 
 
 def entered_by(system_id: int) -> sa.ColumnElement[bool]:
@@ -125,12 +131,14 @@ def _state(session: Session, evaluation: Evaluation, now: datetime) -> _State:
         Submission.id, Submission.chosen_at, Submission.withdrawn_at, Submission.ruling, Submission.holds_place,
         Participation.primary_submission_id,
     ).outerjoin(Participation, ITS_TEAMS_PART).where(own)  # fmt: skip
+    scored = sa.select(sa.func.count(Scoring.submission_id.distinct())).join(Submission)
     return _State(
         evaluation=evaluation,
         readers=READERS.index(known_to),
         takes_runs=phase_of(evaluation, now) in TAKES_RUNS,
         open=open_to_all(evaluation, now),
         knowing={team: team in let_in for team in entered if is_known(known_to, let_in=team in let_in)},
+        scored=session.scalar(scored.where(own, Scoring.state == State.SCORED)) or 0,
         ranked_by=(
             current and (current.id, current.primary_measure),
             campaign.run_choice,

@@ -91,10 +91,10 @@ def removal_refusal(session: Session, which: Campaign | Evaluation | System) -> 
     own = {Campaign: Evaluation.campaign_id, Evaluation: Evaluation.id, System: Submission.system_id}[type(which)]
     runs = [Submission.evaluation_id == Evaluation.id, own == which.id]
     campaign = which.campaign if isinstance(which, Evaluation) else which
-    if isinstance(campaign, Campaign) and campaign.visibility is Visibility.DRAFT and campaign.locked_at is None:
+    if isinstance(campaign, Campaign) and campaign.locked_at is None:
         organisers = sa.select(CampaignOrganiser.user_id).where(CampaignOrganiser.campaign_id == campaign.id)
-        # Their own test runs go with it, and those of the command line.
-        runs += Submission.submitter_id.is_not(None), Submission.submitter_id.not_in(organisers)
+        others = sa.and_(Submission.submitter_id.is_not(None), Submission.submitter_id.not_in(organisers))
+        runs.append(sa.or_(access.IS_PUBLISHED, others))  # test runs of drafts go with them
     if not exists(session, *runs):
         return None
     name = which.name if isinstance(which, System) else which.title
