@@ -10,7 +10,7 @@ import io
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
-from functools import wraps
+from functools import partial, wraps
 from itertools import chain
 from typing import Any
 
@@ -19,7 +19,7 @@ from flask.typing import ResponseReturnValue
 from wtforms import FileField, HiddenField, TextAreaField
 
 from leaderboard import access, db, numbers
-from leaderboard.accounts.rate_limits import TEAM_NAME, count
+from leaderboard.accounts.rate_limits import TEAM_NAME, count, take_back
 from leaderboard.errors import BadInput, FileRejected, InvalidFields, LeaderboardError, NotFound
 from leaderboard.evaluations.reads.evaluations import organised_campaign
 from leaderboard.formats.plain_text import shown
@@ -31,7 +31,7 @@ from leaderboard.transfer.drafting import Draft, draft_of
 from leaderboard.transfer.exporting import exporting, packed
 from leaderboard.transfer.manifest import NAME, TeamEntry, Tree, open_tree, read_manifest
 from leaderboard.web import uploads
-from leaderboard.web.context import actor, client_address, config, database, now, reading, store
+from leaderboard.web.context import actor, client_address, config, database, now, reading, store, writing
 from leaderboard.web.exports import file_name
 from leaderboard.web.forms import Form, form_page
 from leaderboard.web.organise import here, limits
@@ -156,21 +156,27 @@ def _bring_in(upload: Received, separate: Received | None, campaign: str, *, kee
 @contextmanager
 def _counting(teams: Sequence[TeamEntry], *, keep: bool) -> Iterator[None]:
     """Counts each of these teams that is absent for whoever asks, as a try of its name: a preview and a refusal tell
-    that it is there. What is brought in is no try.
+    that it is there. What is brought in is no try, nor are names that are free.
 
-    Raises TooManyAttempts in the place of what the block gives or raises.
+    Raises TooManyAttempts: after too many tries before the block, where a name is free or absent, so that the two can't
+    be told apart; else in the place of what the block gives or raises.
     """
     with reading() as session:
         named = {team_called(session, name_key(team.name)) or known_team(session, team.slug) for team in teams}
         taken = {merged(session, team) for team in named if team is not None}
         absent = sum(not is_known(session, actor(), team, now()) for team in taken)
+    tried = partial(count, database(), TEAM_NAME, now(), client_address(), user=actor().user_id)
+    asked = tried() if (absent or None in named) and not actor().all_powerful else []
     is_try = True
     try:
         yield
         is_try = not keep
     finally:
-        for _ in range(absent * is_try):
-            count(database(), TEAM_NAME, now(), client_address(), user=actor().user_id)
+        for _ in range((absent - 1) * is_try):
+            tried()
+        if not absent * is_try:
+            with writing() as session:
+                take_back(session, asked)
 
 
 def _kept(proofs: str, field: str) -> tuple[Received, Received | None]:

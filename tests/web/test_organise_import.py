@@ -219,7 +219,7 @@ def test_previews_and_refusals_that_tell_of_absent_teams_are_counted_as_tries_of
     def sent(*teams: str, slug: str = "") -> TestResponse:
         runs = "".join(f'[[evaluation.runs]]\nfiles = "2019/run.{n}"\nteam = "{t}"\n' for n, t in enumerate(teams))
         listed = f'[[team]]\nname = "{teams[0]}"\nslug = "{slug}"\n' if slug else ""
-        whole = f"{MANIFEST}{runs}{listed}".replace('"harbour"', '"new"')
+        whole = f"{MANIFEST}{runs}{listed}".replace('"harbour"', '"new"').replace("Old hands", teams[0])
         files = {f"2019/run.{number}": RUN for number in range(len(teams))}
         packed = archive(**{"manifest.toml": whole, **files})
         return organiser.send("/organise/import/preview", packed, "y.zip", field="archive")
@@ -237,7 +237,15 @@ def test_previews_and_refusals_that_tell_of_absent_teams_are_counted_as_tries_of
     refused = sent("Hidden 0")
     assert (refused.status_code, "is here already" in refused.text) == (429, False)
     assert "Too many of the teams&#39; names" in refused.text
-    assert sent("Gamma").status_code == 200
+    before = world.count(Attempt)
+    for name in ("Gamma", "Hidden 8", "Gamma"):  # a free name is told from a taken one no more
+        assert sent(name).status_code == 429
+    assert sent("Alpha").status_code == 400
+    assert organiser.post("/organise/import", kept=hidden(preview.text, "kept")).status_code == 429
+    assert world.count(Attempt) == before
+    with world.database.write() as session:
+        session.execute(sa.delete(Attempt))
+    assert sent(*(f"Free {number}" for number in range(12))).status_code == 200  # as many as there are to bring in
     assert world.all(sa.select(Campaign.slug)) == ["harbour"]
 
 
