@@ -107,6 +107,22 @@ def test_a_closing_date_moved_into_the_past_and_back_says_what_it_opens_and_to_w
     assert told in dates(field)
 
 
+def test_closing_now_says_what_opens_when_its_grace_is_over(field: Field) -> None:
+    now = present()
+    field.change(closes_at=now + DAY, grace_seconds=900, judgments_published=True, late_allowed=False)
+    field.run("Alder", {"AP": [0.8] * 4}, received_at=now - DAY)
+    assert changed(field, closes_at=now) == (
+        "The year 2026 closes at once: it takes no runs any more.",
+        f"The year 2026 opens to everybody by the end of its grace, for good: {REVEALED}.",
+    )
+    # In the grace nothing of it is news, and where it ends sooner neither; nobody has read anything yet.
+    assert changed(field, description="Closed.") == ()
+    assert changed(field, closes_at=now + DAY) == ()
+    assert (
+        changed(field, closes_at=now, grace_seconds=0)[1] == f"The year 2026 opens to everybody, for good: {REVEALED}."
+    )
+
+
 def test_what_nobody_could_read_is_not_told_as_opened(field: Field) -> None:
     now = present()
     field.change(closes_at=now + DAY, details=Opening.NEVER, late_allowed=True)

@@ -17,7 +17,7 @@ from leaderboard.campaigns.models import CampaignTeam
 from leaderboard.campaigns.rules import Visibility, is_known
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads import evaluations as reads
-from leaderboard.evaluations.rules import TAKES_RUNS, FormField, ShownTo, phase_of
+from leaderboard.evaluations.rules import TAKES_RUNS, FormField, Phase, ShownTo, closed_from, phase_of
 from leaderboard.frozen import frozen
 from leaderboard.numbers import counted
 from leaderboard.submissions.models import Participation, Submission
@@ -37,6 +37,7 @@ class _State:
 
     readers   how many know of it: a place in READERS
     open      what all of them can read
+    opening   the same once the grace is over that it is in
     knowing   the teams with runs in it that know of it, each with whether it is let into its campaign
     scored    how many of its runs have figures
     ranked_by what the order of its board depends on, beside figures
@@ -46,6 +47,7 @@ class _State:
     readers: int
     takes_runs: bool
     open: frozenset[str]
+    opening: frozenset[str]
     knowing: dict[int, bool]
     scored: int
     ranked_by: tuple[Any, ...]
@@ -132,11 +134,13 @@ def _state(session: Session, evaluation: Evaluation, now: datetime) -> _State:
         Participation.primary_submission_id,
     ).outerjoin(Participation, ITS_TEAMS_PART).where(own)  # fmt: skip
     scored = sa.select(sa.func.count(Scoring.submission_id.distinct())).join(Submission)
+    after_grace = closed_from(evaluation) if phase_of(evaluation, now) is Phase.GRACE else None
     return _State(
         evaluation=evaluation,
         readers=READERS.index(known_to),
         takes_runs=phase_of(evaluation, now) in TAKES_RUNS,
         open=open_to_all(evaluation, now),
+        opening=open_to_all(evaluation, after_grace or now),
         knowing={team: team in let_in for team in entered if is_known(known_to, let_in=team in let_in)},
         scored=session.scalar(scored.where(own, Scoring.state == State.SCORED)) or 0,
         ranked_by=(
@@ -156,12 +160,13 @@ def _opened(session: Session, before: _State, after: _State) -> Iterator[str]:
     if was_open and not after.takes_runs and after.readers:
         follows = "runs are late from now on" if evaluation.late_allowed else "it takes no runs any more"
         yield f"{title} closes at once: {follows}."
-    hidden_names = frozenset() if "results" in after.open else {"names"}  # there is no board that they stand on
-    known_before = frozenset() if before.readers < after.readers else before.open
-    if opened := reads.of_what_there_is(session, evaluation, after.open - known_before - hidden_names):
+    hidden_names = frozenset() if "results" in after.opening else {"names"}  # there is no board that they stand on
+    known_before = frozenset() if before.readers < after.readers else before.opening
+    if opened := reads.of_what_there_is(session, evaluation, after.opening - known_before - hidden_names):
         private = evaluation.campaign.visibility is Visibility.PRIVATE
         whom = "members of the teams that are let in" if private else "everybody"
-        yield f"{title} opens to {whom}, for good: {reads.revealed_in_words(opened)}."
+        when = "" if after.opening == after.open else " by the end of its grace"
+        yield f"{title} opens to {whom}{when}, for good: {reads.revealed_in_words(opened)}."
     if is_open and not was_open:
         revealed = reads.of_what_there_is(session, evaluation, reads.REVEALING & before.open)
         revealed |= reads.once_revealed(session, evaluation)
