@@ -101,6 +101,14 @@ def test_what_can_be_done_at_once_follows_the_dates(field: Field) -> None:
     assert possible(opens_at=NOW + DAY / 2, anonymous_until=NOW) == ()
 
 
+def test_a_baseline_is_asked_for_only_where_one_is_taken(field: Field) -> None:
+    for closed, late, asked in ((False, False, True), (True, True, True), (True, False, False)):
+        field.change(closes_at=NOW + (-DAY if closed else DAY), late_allowed=late)
+        assert ("Baselines" in points(field)) is asked
+    field.run("BM25", {"AP": [0.5] * 4}, kind=SystemKind.BASELINE)
+    assert [point.words for point in points(field)["Baselines"]] == ["1 baseline."]
+
+
 def test_an_evaluation_in_order_has_nothing_left_to_do(field: Field) -> None:
     assert points(field)["Baselines"][0].mend is Mend.BASELINE
     field.run("BM25", {"AP": [0.5] * 4}, kind=SystemKind.BASELINE)

@@ -109,7 +109,7 @@ def _points(session: Session, evaluation: Evaluation, now: datetime) -> Iterator
         ("What is public", Mend.SETTINGS, _openings(evaluation, now)),
         ("Quotas", Mend.SETTINGS, _quotas(evaluation)),
         ("Documents", Mend.FORM, _document_list(evaluation)),
-        ("Baselines", Mend.BASELINE, _baselines(session, evaluation)),
+        ("Baselines", Mend.BASELINE, _baselines(session, evaluation, now)),
         ("Campaign's page", Mend.CAMPAIGN, _words(evaluation)),
         ("Visible to", Mend.PUBLISH, _knowledge(session, evaluation)),
     ):
@@ -237,12 +237,13 @@ def _document_list(evaluation: Evaluation) -> Points:
     yield DONE, f"{has}."
 
 
-def _baselines(session: Session, evaluation: Evaluation) -> Points:
+def _baselines(session: Session, evaluation: Evaluation, now: datetime) -> Points:
     systems = sa.select(sa.func.count(sa.distinct(System.id))).join(Submission, Submission.system_id == System.id)
     own = Submission.evaluation_id == evaluation.id, Submission.withdrawn_at.is_(None)
     words = "No baseline yet. Beside a baseline participants see better where they stand."
     count = session.scalar(systems.where(System.kind == SystemKind.BASELINE, *own))
-    yield (DONE, f"{counted(count, 'baseline')}.") if count else (LOOK, words)
+    if count or not access.submission_refusal(evaluation, now, now):
+        yield (DONE, f"{counted(count, 'baseline')}.") if count else (LOOK, words)
 
 
 def _words(evaluation: Evaluation) -> Points:
