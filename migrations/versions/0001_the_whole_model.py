@@ -708,6 +708,7 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(["withdrawn_by_id"], ["user.id"], name=op.f("fk_submission_withdrawn_by_id_user")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_submission")),
         sa.UniqueConstraint("submitter_id", "sending_key", name=op.f("uq_submission_submitter_id_sending_key")),
+        sqlite_autoincrement=True,
     )
     with op.batch_alter_table("submission", schema=None) as batch_op:
         batch_op.create_index(

@@ -26,6 +26,8 @@ from leaderboard.evaluations import writes as evaluations
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads.effects import effects
 from leaderboard.evaluations.rules import NoRelevant
+from leaderboard.formats import QueryRow
+from leaderboard.judgments import writes as queries
 from leaderboard.judgments.models import Judgment, JudgmentRevision, Query
 from leaderboard.submissions.models import Participation, Submission
 from leaderboard.submissions.rules import SetState, State
@@ -309,12 +311,18 @@ def _remove_its_evaluation(session: Session, actor: Actor, campaign: Campaign) -
 
 def test_of_a_draft_an_evaluation_goes_with_its_test_runs(world: World) -> None:
     _change(world, visibility=Visibility.DRAFT)
-    world.submit(actor=CONSOLE)
+    run = world.submit(actor=CONSOLE)
     world.drain()
     _do(world, _remove_its_evaluation)
     assert (world.all(sa.select(Submission)), len(world.all(sa.select(Campaign)))) == ([], 1)
     with world.database.read() as session:
         assert verify(session).differences == []
+    with world.database.write() as session:
+        campaign = session.get_one(Campaign, world.campaign)
+        later = evaluations.create_evaluation(session, CONSOLE, campaign, "2027", "2027", "2027")
+        queries.import_queries(session, CONSOLE, later, [QueryRow("q1", "", ())])
+    # An old link to the removed run leads to no other one.
+    assert world.submit(actor=CONSOLE, evaluation=later.id, system=NewSystem("Later")) > run
 
 
 def test_a_public_campaign_that_is_made_private_lets_the_teams_with_runs_in_unless_told_otherwise(world: World) -> None:
