@@ -1,9 +1,7 @@
 """Documents to be searched, one at a time: JSON lines, TSV, TREC's SGML, or a folder of texts; plain or gzipped."""
 
-import codecs
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
 from html import unescape
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -79,9 +77,7 @@ def document_files(paths: Sequence[Path]) -> list[DocumentFile]:
     return files
 
 
-def read_documents(
-    file: DocumentFile, source: Path | ByteSource | None = None, *, encoding: str = UTF_8
-) -> Iterator[Document]:
+def read_documents(file: DocumentFile, source: Path | ByteSource | None = None) -> Iterator[Document]:
     """The documents of one file, as it is read.
 
     JSON lines: an id and one or more texts, by their usual names (ID_NAMES, TEXT_NAMES; capitals don't matter).
@@ -89,8 +85,7 @@ def read_documents(
     SGML: <DOC> with a <DOCNO> (or a <DOCID>, or an id within <DOC>); its text is everything else but tags, headers of
     web pages and scripts.
 
-    source    where the bytes come from, the file's path when not given
-    encoding  of the text, by Python's name; LookupError for one that it does not know
+    source: where the bytes come from, the file's path when not given. The text is UTF-8.
 
     Raises FileRejected at the end with every problem's line, or at once where the file is of no such format.
 
@@ -99,10 +94,7 @@ def read_documents(
     [Document(id='d1', text='harbour fees\\n')]
     """
     problems = Problems(file.name, LIMITS)
-    with open_plain(source or file.path, LIMITS, file.name) as plain:
-        text = plain
-        if codecs.lookup(encoding).name != UTF_8:
-            text = CappedReader(_Recoded(text, encoding), LIMITS.expanded_bytes, file.name)
+    with open_plain(source or file.path, LIMITS, file.name) as text:
         head = text.peek(HEAD_BYTES)
         if b"\0" in head:
             raise rejection(file.name, "is binary data, not text")
@@ -140,24 +132,6 @@ def _reader(head: bytes, file: DocumentFile) -> Reader:
     if start.startswith(b"<"):
         raise rejection(file.name, "begins with a tag and has no <DOC>; expected TREC's SGML, JSON lines or TSV")
     return _rows, _of_row
-
-
-class _Recoded:
-    """Text of another encoding as UTF-8."""
-
-    def __init__(self, text: CappedReader, encoding: str) -> None:
-        self._refusal = rejection(text.name, f"is no text in {encoding}; name its encoding")
-        self._pieces = codecs.iterdecode(iter(partial(text.read, MIB), b""), encoding)
-        self._rest = b""
-
-    def read(self, size: int, /) -> bytes:
-        try:
-            while not self._rest and (piece := next(self._pieces, None)) is not None:
-                self._rest = piece.encode(UTF_8, "surrogatepass")
-        except UnicodeDecodeError:
-            raise self._refusal from None
-        taken, self._rest = self._rest[:size], self._rest[size:]
-        return taken
 
 
 def _lines(text: CappedReader, problems: Problems) -> Iterator[tuple[int, str]]:

@@ -37,7 +37,6 @@ SHARED = options.together(
     option("--language", "Of the texts, for stop words and stems; `none` for neither.", default="english"),
     flag("--no-stop-words", "Keep stop words."),
     flag("--no-stems", "Take words as they are."),
-    option("--encoding", "Of the documents.", default="utf-8"),
     option("--explain", "Print what each term adds to a score, and end.", nargs=2, metavar="QUERY DOCUMENT"),
     option("--tune-threshold tuning_judgments", "Find the best θ on these; write decisions by it.", options.FILE),
     option("--tune-queries tuning_queries", "Those, read likewise.", options.FILE),
@@ -158,11 +157,6 @@ def _require_sense(context: click.Context, asked: SimpleNamespace) -> None:
     refuse_if(submits and not asked.team, "--submit needs --team: the slug of the baseline's team")
     refuse_if(states and submits, f"leave out {states}: with --submit the campaign states it")
     refuse_if(states and not tunes, f"{states}: only --tune-threshold needs it")
-    try:
-        "".encode(asked.encoding)
-    except LookupError:
-        words = f"--encoding: no encoding is called {asked.encoding!r}; try utf-8, latin-1 or cp1252"
-        raise click.UsageError(words) from None
 
 
 def _read_queries(file: Path) -> tuple[QueryRow, ...]:
@@ -185,7 +179,7 @@ def _weights(
     with progress_bar([file.path for file in files]) as opened:
         for file in files:
             source = opened(file.path)
-            builder.add_all(read_documents(file, source, encoding=asked.encoding))
+            builder.add_all(read_documents(file, source))
             if isinstance(source, FileIO):  # a folder may hold more files than can be open at once
                 source.close()
     return Weights(builder.index(), weighting)

@@ -20,7 +20,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard import access, errors, numbers
-from leaderboard.access import CONSOLE, Actor, Content
+from leaderboard.access import CONSOLE, Actor
 from leaderboard.accounts.models import User
 from leaderboard.boards.reads.entries import Column, Paging, disclosures, load_entries, paged
 from leaderboard.boards.reads.ranking import primary_boards, primary_results
@@ -645,26 +645,15 @@ def _shared(session: Session, source_id: int, target_id: int) -> Iterator[Shared
 
 
 @frozen
-class Elsewhere:
-    """A campaign of other organisers that the system has runs in, and whom it says to write to, where it does."""
-
-    slug: str
-    title: str
-    contact: str
-
-
-@frozen
 class OrganisedSystem(SystemFacts):
     """What an organiser is told of a system.
 
     runs        in the campaign
     may_change  whether the reader organises every campaign that it has runs in
-    elsewhere   the others, by title, of which the reader sees a board with it
     """
 
     runs: int
     may_change: bool
-    elsewhere: tuple[Elsewhere, ...]
 
 
 def organised_system(
@@ -677,7 +666,7 @@ def organised_system(
 
 
 def organised_systems(
-    session: Session, actor: Actor, campaign_slug: str, now: datetime, *which: sa.ColumnElement[bool]
+    session: Session, actor: Actor, campaign_slug: str, _: datetime, *which: sa.ColumnElement[bool]
 ) -> tuple[OrganisedSystem, ...]:
     """Those that have runs in the campaign: baselines first, then by team and name. Raises NotFound."""
     campaign = reads.organised_campaign(session, actor, campaign_slug)
@@ -691,7 +680,7 @@ def organised_systems(
         .group_by(System.id, Team.id)
         .order_by(System.kind != SystemKind.BASELINE, Team.name, System.name, System.id)
     ).all()
-    elsewhere = _elsewhere(session, actor, [system.id for system, _ in rows], now)
+    of_others = _of_others(session, actor, [system.id for system, _ in rows])
     return tuple(
         snapshot(
             OrganisedSystem,
@@ -699,30 +688,16 @@ def organised_systems(
             team=system.team.name,
             team_slug=system.team.slug,
             runs=runs,
-            may_change=system.id not in elsewhere,
-            elsewhere=tuple(elsewhere.get(system.id, ())),
+            may_change=system.id not in of_others,
         )
         for system, runs in rows
     )
 
 
-def _elsewhere(session: Session, actor: Actor, systems: Sequence[int], now: datetime) -> dict[int, list[Elsewhere]]:
-    """The systems that have runs in campaigns of others, and in which, as far as the reader sees boards with them."""
+def _of_others(session: Session, actor: Actor, systems: Sequence[int]) -> set[int]:
+    """The systems that have runs in campaigns of others."""
     if actor.all_powerful:
-        return {}
-    shown = sa.func.count().filter(selection.on_boards(), Submission.scored_at.is_not(None))
-    rows = session.execute(
-        sa.select(Submission.system_id, Evaluation, shown)
-        .join(Evaluation, Evaluation.id == Submission.evaluation_id)
-        .join(Evaluation.campaign)
-        .where(Submission.system_id.in_(systems), Evaluation.campaign_id.not_in(actor.organises))
-        .group_by(Submission.system_id, Evaluation.id, Campaign.id)
-        .order_by(Campaign.title, Campaign.slug)
-    ).all()
-    elsewhere: dict[int, list[Elsewhere]] = {}
-    for system_id, evaluation, runs in rows:
-        campaigns, other = elsewhere.setdefault(system_id, []), snapshot(Elsewhere, evaluation.campaign)
-        is_seen = all(access.may_see(actor, evaluation, sight, now) for sight in (Content.RESULTS, Content.NAMES))
-        if runs and is_seen and other not in campaigns:
-            campaigns.append(other)
-    return elsewhere
+        return set()
+    of_runs = sa.select(Submission.system_id).join(Evaluation, Evaluation.id == Submission.evaluation_id)
+    others = Evaluation.campaign_id.not_in(actor.organises)
+    return {*session.scalars(of_runs.where(Submission.system_id.in_(systems), others).distinct())}

@@ -9,9 +9,9 @@ from leaderboard.baselines.documents import DocumentFile, document_files, read_d
 from leaderboard.errors import FileRejected
 
 
-def _read(path: Path, content: bytes | str, encoding: str = "utf-8") -> list[tuple[str, str]]:
+def _read(path: Path, content: bytes | str) -> list[tuple[str, str]]:
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    return [(each.id, " ".join(each.text.split())) for each in read_documents(DocumentFile(path), encoding=encoding)]
+    return [(each.id, " ".join(each.text.split())) for each in read_documents(DocumentFile(path))]
 
 
 @pytest.mark.parametrize(
@@ -82,12 +82,6 @@ def test_a_folder_holds_a_text_a_document_or_files_of_many(tmp_path: Path) -> No
         ("b", "text b"), ("c.v2", "plain\twith a tab"), ("m1", "one"), ("m2", "two"), ("s", " three"),
         ("a", "[not json]"),
     ]  # fmt: skip
-
-
-def test_another_encoding_is_read_when_it_is_named(tmp_path: Path) -> None:
-    assert _read(tmp_path / "docs", "d1\tcafé\n".encode("latin-1"), "latin-1") == [("d1", "café")]
-    with pytest.raises(FileRejected, match="is no text in ascii"):
-        _read(tmp_path / "docs", "d1\tcafé\n", "ascii")
 
 
 @pytest.mark.parametrize(

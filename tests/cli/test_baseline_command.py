@@ -116,7 +116,6 @@ def test_a_threshold_tuned_on_other_queries_makes_decisions(called: Called) -> N
     [
         ([], "leaderboard baseline bm25: --out is missing; name the run to write"),
         (["--out", "docs.jsonl"], "leaderboard baseline bm25: --out docs.jsonl is one of the files that are read"),
-        (["--out", "r", "--encoding", "utf-9"], "leaderboard baseline bm25: --encoding: no encoding is called 'utf-9'"),
         (["--out", "r", "--queries", "odd.tsv"], "no document was found for any query; no run is written"),
         (["--explain", "q9", "d1"], "queries.tsv: there is no query 'q9'; it has q1, q2, q3"),
         (["--explain", "q1", "d1", "--out", "r"], "leaderboard baseline bm25: --explain only prints"),

@@ -68,7 +68,7 @@ def fill_world(tmp_path_factory: pytest.TempPathFactory) -> Filling:
         with pytest.MonkeyPatch.context() as patch:
             patch.chdir(folder)
             patch.setenv("LEADERBOARD_DATABASE_URL", database.engine.url.render_as_string(hide_password=False))
-            patch.setenv("LEADERBOARD_STORE_URL", str(folder / "store"))
+            patch.setenv("LEADERBOARD_STORE_URL", str(folder / f"store-{database.engine.name}"))
             for command in COMMANDS:
                 patch.setattr("sys.stdin", io.StringIO(PASSWORD))
                 assert run(command) == 0, command
