@@ -12,7 +12,7 @@ from leaderboard.accounts import writes as accounts
 from leaderboard.accounts.models import User
 from leaderboard.accounts.rules import Scope
 from leaderboard.campaigns import reads, writes as campaigns
-from leaderboard.campaigns.inputs import AccountName, CampaignChanges, Founder, LetOut, NewCampaign, TeamAddress
+from leaderboard.campaigns.inputs import AccountName, CampaignChanges, Confirmed, Founder, NewCampaign, TeamAddress
 from leaderboard.campaigns.rules import Visibility
 from leaderboard.declared.commands import Command, Find, Table, account_named, number
 from leaderboard.errors import InvalidFields, NotFound
@@ -130,12 +130,13 @@ def unarchive_campaign(campaign: str) -> reads.CampaignSettings:
     "campaign remove CAMPAIGN", "removed the campaign {campaign}", "harbor",
     asks="Remove {values[title]} ({campaign}) for good, with {goes}?",
 ))  # fmt: skip
-def remove_campaign(campaign: str) -> tuple[reads.OrganisedCampaign, ...]:
-    """Removes a campaign to which nothing was submitted, with its evaluations; a draft with its organisers' test runs.
+def remove_campaign(campaign: str, body: Confirmed) -> tuple[reads.OrganisedCampaign, ...]:
+    """Removes a campaign to which nothing was submitted, with its evaluations; a draft with its organisers' test runs,
+    to be confirmed.
 
     \fAnswers with those that you organise still.
     """
-    change_here(campaign, "", removing.remove_campaign)
+    change_here(campaign, "", removing.remove_campaign, confirm=body.confirm)
     return read(reads.organised_campaigns)
 
 
@@ -202,7 +203,7 @@ def let_team_in(campaign: str, body: TeamAddress) -> reads.People:
 @post(f"{CAMPAIGN}/teams-let-in/<team>/remove", Scope.ORGANISE, command=Command(
     "campaign team remove CAMPAIGN TEAM", "{team} is no longer let into {campaign}", "harbour north-shore"
 ))  # fmt: skip
-def let_team_out(campaign: str, team: str, body: LetOut) -> reads.People:
+def let_team_out(campaign: str, team: str, body: Confirmed) -> reads.People:
     """Lets a team into a private campaign no longer: it is absent for the team's members. To be confirmed where they
     have runs in it.
     """

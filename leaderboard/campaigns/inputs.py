@@ -204,8 +204,8 @@ class TeamAddress(Inputs):
     )
 
 
-class LetOut(Inputs):
-    """A team is let out."""
+class Confirmed(Inputs):
+    """A team is let out, or a campaign or an evaluation removed."""
 
     confirm: Confirm = False
 

@@ -114,8 +114,9 @@ def archive(campaign: str) -> ResponseReturnValue:
 @blueprint.post("/<campaign>/remove")
 @organised
 def remove(campaign: str) -> ResponseReturnValue:
-    back = url_for(".settings", campaign=campaign)
-    return done(lambda: api.remove_campaign(campaign), "The campaign is removed.", url_for("organise.index"), back)
+    index, back = url_for("organise.index"), url_for(".settings", campaign=campaign)
+    body = inputs.Confirmed(confirm="confirm" in request.form)
+    return done(lambda: api.remove_campaign(campaign, body), "The campaign is removed.", index, back)
 
 
 def _answer(form: Declared, change: Callable[[], tuple[str, str]], page: Page | None = None) -> ResponseReturnValue:
@@ -206,7 +207,7 @@ def let_in(campaign: str) -> ResponseReturnValue:
 @organised
 def let_out(campaign: str, team: str) -> ResponseReturnValue:
     try:
-        api.let_team_out(campaign, team, inputs.LetOut(confirm=bool(request.form.get("confirm"))))
+        api.let_team_out(campaign, team, inputs.Confirmed(confirm=bool(request.form.get("confirm"))))
     except Unconfirmed as asked:
         return render_template("organise/let_team_out.html", name=team, asked=asked.effects)
     return sent_on(f"{team} is no longer let in.", ".show", campaign=campaign)

@@ -187,6 +187,7 @@ def _run(endpoint: Endpoint, command: Command) -> int:
         question = asks.format_map({**above, **arguments}) if isinstance(asks, str) else asks(above, arguments)
         if question and not above.get("stays"):  # else it is refused, whatever the answer
             ask(question)
+            confirmed = True  # the question named what goes
     everything = {**command.sends, **arguments, **own}
     send = _sender(client, endpoint, _address(endpoint.address, places) + "/preview" * previewed, everything)
     answer = after_asking(send, confirmed)

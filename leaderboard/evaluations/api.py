@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 from leaderboard import access, errors
 from leaderboard.accounts.rules import Scope
 from leaderboard.campaigns import reads
+from leaderboard.campaigns.inputs import Confirmed
 from leaderboard.campaigns.reads import CampaignRoom, EvaluationSettings, campaign_room, evaluation_settings
 from leaderboard.declared.commands import Command, Other, Table, moment
 from leaderboard.evaluations import inputs, writes as evaluations
@@ -89,9 +90,11 @@ def clone_evaluation(campaign: str, evaluation: str, body: inputs.EvaluationClon
     "evaluation remove CAMPAIGN/EVALUATION", "removed the evaluation {campaign}/{evaluation}", "harbour/2026-txt",
     asks="Remove {values[title]} ({campaign}/{evaluation}) for good, with {goes}?",
 ))  # fmt: skip
-def remove_evaluation(campaign: str, evaluation: str) -> CampaignRoom:
-    """Removes an evaluation to which nothing was submitted, with its queries and judgments."""
-    change_here(campaign, evaluation, evaluations.remove_evaluation)
+def remove_evaluation(campaign: str, evaluation: str, body: Confirmed) -> CampaignRoom:
+    """Removes an evaluation to which nothing was submitted, with its queries and judgments; a draft with its
+    organisers' test runs, to be confirmed.
+    """
+    change_here(campaign, evaluation, evaluations.remove_evaluation, confirm=body.confirm)
     return read(campaign_room, campaign)
 
 

@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session
 from wtforms import FileField, HiddenField
 
 from leaderboard import access, errors, moments as time_zones, numbers
+from leaderboard.campaigns.inputs import Confirmed
 from leaderboard.campaigns.reads import EvaluationSettings as Page
 from leaderboard.declared.inputs import checked_partly
 from leaderboard.evaluations import api, inputs, writes as evaluations
@@ -66,7 +67,8 @@ def clone(campaign: str, evaluation: str) -> ResponseReturnValue:
 @organised
 def remove(campaign: str, evaluation: str) -> ResponseReturnValue:
     address, back = url_for("organise.campaign", campaign=campaign), url_for(".settings", **request.view_args or {})
-    return done(lambda: api.remove_evaluation(campaign, evaluation), "The evaluation is removed.", address, back)
+    removal = partial(api.remove_evaluation, campaign, evaluation, Confirmed(confirm="confirm" in request.form))
+    return done(removal, "The evaluation is removed.", address, back)
 
 
 def _made(campaign: str, evaluation: str, make: Callable[..., Evaluation], **settings: Any) -> tuple[str, str]:

@@ -186,7 +186,7 @@ def test_a_test_run_of_a_draft_evaluation_locks_nothing_in_a_public_campaign(wor
     world.drain()
     assert (world.scoring(run).beta, *_lock(world)) == (20, 20, False)
     asked = _asked(world, beta=40)
-    assert asked == ["The year 2026: 1 test run is scored again; the figures of before are deleted."]
+    assert asked == ["1 test run is scored again; present figures are deleted."]
     _change(world, beta=40)
     assert [(scoring.state, scoring.beta) for scoring in world.all(sa.select(Scoring))] == [(State.QUEUED, None)]
     world.drain()

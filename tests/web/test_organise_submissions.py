@@ -13,7 +13,7 @@ from leaderboard.submissions.rules import State, SystemKind
 from leaderboard.teams.models import Membership, System, Team
 from tests.support.pages import filled, hidden, table_of
 from tests.support.refused import every_row
-from tests.web.conftest import BOTH, FORM, RUN, Reader, World
+from tests.web.conftest import API, BOTH, FORM, RUN, Program, Reader, World
 
 LIST = "/organise/harbour/2025/submissions"
 
@@ -127,6 +127,34 @@ def test_a_change_that_scores_runs_again_asks_first_and_says_so_then(
 
 BASELINE = f"{LIST}/baseline"
 NEW = {"system": "new-0", "new_system": "BM25"}
+
+
+@BOTH
+@pytest.mark.parametrize("above", ["", "/evaluations/2025"])
+def test_a_draft_goes_with_its_test_runs_once_that_is_confirmed(
+    world: World, organiser: Reader, orla: Program, above: str
+) -> None:
+    world.change(draft=True)
+    page, removal = (
+        f"/organise/harbour{above.removeprefix('/evaluations')}",
+        f"{API}/organise/campaigns/harbour{above}/remove",
+    )
+    asks_nothing = organiser.get(f"{page}/settings")
+    assert organiser.send(BASELINE, RUN, "bm25.txt", **NEW).status_code == 302
+    said = ["1 test run is removed for good."]
+    assert orla.post(removal, 400)["fields"]["confirm"] == said
+    assert 'name="confirm"' not in asks_nothing
+    assert organiser.post(f"{page}/remove").location == f"{page}/settings"  # the page was opened before the run came
+    named = organiser.get(f"{page}/settings")
+    assert said[0] in named
+    assert "and 1 test run. The audit trail" in named
+    assert 'name="confirm" value="yes">Remove' in named
+    assert len(world.runs()) == 1
+    if above:
+        assert organiser.post(f"{page}/remove", confirm="yes").location == "/organise/harbour"
+    else:
+        orla.post(removal, confirm=True)
+    assert world.runs() == []
 
 
 @BOTH

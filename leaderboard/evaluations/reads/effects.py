@@ -66,6 +66,9 @@ def effects(
     stored = {row.id: _state(committed, row, now) for row in committed.scalars(own).all()}
     pairs = [(stored[row.id], _state(session, row, now)) for row in session.scalars(own).all() if row.id in stored]
     lines = [*_fixed(pairs)]
+    gone = Submission.evaluation_id.in_(stored.keys() - {after.evaluation.id for _, after in pairs})
+    if removed := committed.scalar(sa.select(sa.func.count(Submission.id)).where(gone)):
+        lines.append(f"{counted(removed, 'test run is', 'test runs are')} removed for good.")
     scored_before, scored_again = _scored_again(committed, changed), _scored_again(session, changed)
     if runs := [scored_again[made] for made in scored_again.keys() - scored_before.keys()]:
         lines.append(
@@ -80,8 +83,7 @@ def effects(
     for before, after in pairs:
         lines += _opened(session, before, after)
         if anew := before.scored - after.scored:
-            runs_are = counted(anew, "test run is", "test runs are")
-            lines.append(f"{after.evaluation.title}: {runs_are} scored again; the figures of before are deleted.")
+            lines.append(f"{counted(anew, 'test run is', 'test runs are')} scored again; present figures are deleted.")
         elif before.ranked_by != after.ranked_by:
             was, are = (
                 _places(own, each.evaluation, actor, now) for own, each in ((committed, before), (session, after))
