@@ -202,8 +202,8 @@ def progress_in(
             differing=_differing([period.terms for period in ordered]),
         )
 
-    followed = [evaluation.condition for evaluation in visible]
-    longest = max(known, key=followed.count, default="")  # the first by name of several
+    # The first by name of several.
+    longest = max(known, key=[evaluation.condition for evaluation in visible].count, default="")
     return [page(condition if condition in known else longest) for condition in conditions]
 
 
