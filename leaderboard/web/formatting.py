@@ -223,12 +223,13 @@ ADDRESS = re.compile(r"(?:https?://|mailto:)\S+", re.IGNORECASE)
 NESTED = 20  # blocks within blocks; deeper ones are text
 
 
-def markdown(text: str) -> Markup:
-    """CommonMark with tables, without raw HTML, of images only their words; its headings begin at the third level.
+def markdown(text: str, level: int = 3) -> Markup:
+    """CommonMark with tables, without raw HTML, of images only their words; its highest headings are of that level.
 
     Links to other addresses than http, https and mailto stay text, and no link tells a search engine anything.
     """
-    return Markup(_reader.render(text))  # noqa: S704  # made by the renderer, which escapes all text
+    env = {"down": level - min(map(len, re.findall(r"^#{1,6}(?= )", text, re.MULTILINE)), default=1)}
+    return Markup(_reader.render(text, env))  # noqa: S704  # made by the renderer, which escapes all text
 
 
 class _Renderer(RendererHTML):
@@ -244,7 +245,7 @@ class _Renderer(RendererHTML):
         if token.type == "link_open":
             token.attrSet("rel", "nofollow noopener")
         if token.type in ("heading_open", "heading_close"):
-            token.tag = f"h{min(6, int(token.tag[1:]) + 2)}"
+            token.tag = f"h{max(2, min(6, int(token.tag[1:]) + env['down']))}"
         if "right" in str(token.attrs.pop("style", "")):  # of a column: the policy of the pages allows no style
             token.attrSet("class", "figure")
         return super().renderToken(tokens, idx, options, env)

@@ -60,3 +60,9 @@ def test_what_guidelines_are_made_of_shows() -> None:
     assert '<a href="https://example.org/p" rel="nofollow noopener">the <em>paper</em></a>' in shown
     assert "<ol>" in shown
     assert "<td>1</td>" in shown
+
+
+@pytest.mark.parametrize("marks", ["#", "##", "####"])
+def test_no_level_of_headings_is_left_out_below_that_of_the_page(marks: str) -> None:
+    shown = markdown(f"{marks} Task\n\n{marks}# Rules\n\n{marks} Dates\n")
+    assert re.findall(r"<(h\d)>(\w+)", shown) == [("h3", "Task"), ("h4", "Rules"), ("h3", "Dates")]

@@ -98,8 +98,7 @@ def effects(
 def _fixed(pairs: Sequence[tuple[_State, _State]]) -> Iterator[str]:
     """β of the campaigns of which the change publishes an evaluation, unless it was fixed before."""
     published = [pair for pair in pairs if pair[0].readers == 0 < pair[1].readers]
-    unlocked = {now.evaluation.campaign for was, now in published if was.evaluation.campaign.locked_at is None}
-    for campaign in unlocked:
+    for campaign in {now.evaluation.campaign for was, now in published if was.evaluation.campaign.locked_at is None}:
         if campaign.beta is not None:
             fixed = "from now on: it has scored runs", "with the first scored run of a published evaluation"
             yield f"β = {campaign.beta:.6g} of {campaign.title} is fixed for good {fixed[campaign.locked_at is None]}."
