@@ -45,6 +45,18 @@ def test_those_who_may_be_the_best_are_named_and_shaded(app: Flask, field: Field
     assert "compared over 20 queries, with 10,000 resamples of the queries (seed 1)." in page
 
 
+def test_where_systems_have_several_runs_the_reason_and_their_number_are_said(app: Flask, field: Field) -> None:
+    field.run("Alder", {"AP": HALF}, label="first")
+    field.run("Alder", {"AP": about(0.6)}, label="second")
+    field.run("Birch", {"AP": about(-3.0)})
+    field.refresh()
+    every = seen(app, f"{BOARD}?show=all")
+    assert "Which runs may be the best is said only where each system has one run." in every
+    assert "over all queries, by measures" not in every
+    # Before team and label, of which a phone cuts the end.
+    assert re.search(r"Alder best of 2 · Team Alder · second", seen(app, f"{BOARD}?show=best"))
+
+
 def test_systems_that_share_a_name_are_told_by_their_teams_unless_names_are_hidden(app: Flask, field: Field) -> None:
     field.run("Sysone", {"AP": HALF}, team="Elm")
     field.run("sysone", {"AP": HALF[::-1]}, team="Oak")
