@@ -4,7 +4,7 @@ from flask import Blueprint, current_app, render_template
 from flask.typing import ResponseReturnValue
 
 from leaderboard.campaigns import reads as campaigns
-from leaderboard.progress import reads as progress
+from leaderboard.progress.reads import progress
 from leaderboard.web import charts, page_cache
 from leaderboard.web.context import read, reading
 from leaderboard.web.exports import Table, campaign_facts, columns, exported, table

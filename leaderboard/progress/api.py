@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from leaderboard.progress import reads
+from leaderboard.progress.reads import progress as reads
 from leaderboard.web.context import read
 from leaderboard.web.endpoints import get
 

@@ -3,7 +3,7 @@
 from flask import Blueprint, render_template, request
 from flask.typing import ResponseReturnValue
 
-from leaderboard.progress import reads
+from leaderboard.progress.reads import progress as reads
 from leaderboard.web import charts, exports
 from leaderboard.web.context import page_number, read
 from leaderboard.web.sentences import best_over_periods

@@ -11,7 +11,7 @@ from leaderboard.accounts import reads as accounts
 from leaderboard.boards.reads.entries import Column, Figure
 from leaderboard.declared.inputs import checked
 from leaderboard.errors import Conflict, InvalidFields, LeaderboardError, NotFound
-from leaderboard.progress.reads import PeriodPoint, ProgressPage
+from leaderboard.progress.reads.progress import PeriodPoint, ProgressPage
 from leaderboard.teams import api, inputs, reads, writes as teams
 from leaderboard.web import charts
 from leaderboard.web.context import actor, now, page_number, read, reading

@@ -30,7 +30,7 @@ from leaderboard.db import exists, missing, snapshot
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads import evaluations as reads
 from leaderboard.frozen import frozen
-from leaderboard.progress.reads import Line, ProgressPage, progress_in
+from leaderboard.progress.reads.progress import Line, ProgressPage, progress_in
 from leaderboard.submissions.models import Participation, Submission
 from leaderboard.submissions.reads import selection
 from leaderboard.submissions.rules import State, SystemKind, title_of_run

@@ -15,7 +15,7 @@ from markupsafe import Markup
 from leaderboard.boards.reads.entries import Column
 from leaderboard.frozen import frozen
 from leaderboard.numbers import counted
-from leaderboard.progress.reads import Line, ProgressPage
+from leaderboard.progress.reads.progress import Line, ProgressPage
 from leaderboard.results.reads.queries import Compared
 from leaderboard.results.reads.run import SubmissionResults
 from leaderboard.web.formatting import plain_figure, signed

@@ -11,7 +11,7 @@ from leaderboard.boards.reads.entries import Column, disambiguate
 from leaderboard.boards.reads.ranking import Show
 from leaderboard.metrics import parse
 from leaderboard.numbers import counted
-from leaderboard.progress.reads import Line, PeriodPoint, ProgressPage
+from leaderboard.progress.reads.progress import Line, PeriodPoint, ProgressPage
 from leaderboard.results.reads.queries import Compared
 from leaderboard.statistics import LEAST_QUERIES, POWER, least_queries
 from leaderboard.web.formatting import number, over, plain_figure, sentence, signed, when

@@ -6,7 +6,7 @@ from leaderboard.access import CONSOLE, VISITOR, Actor
 from leaderboard.db import Database
 from leaderboard.errors import BadInput, NotFound
 from leaderboard.evaluations.rules import Opening
-from leaderboard.progress.reads import Line, ProgressPage, progress
+from leaderboard.progress.reads.progress import Line, ProgressPage, progress
 from leaderboard.submissions.rules import SystemKind
 from leaderboard.teams.reads import SystemPage, system
 from tests.support.databases import Filling, OwnDatabase

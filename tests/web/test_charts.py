@@ -9,7 +9,7 @@ from flask import Flask
 
 from leaderboard.access import VISITOR
 from leaderboard.db import Database
-from leaderboard.progress.reads import ProgressPage, progress
+from leaderboard.progress.reads.progress import ProgressPage, progress
 from leaderboard.results.reads.run import results
 from leaderboard.submissions.rules import SystemKind
 from leaderboard.web import charts
