@@ -5,7 +5,10 @@ from flask.typing import ResponseReturnValue
 
 from leaderboard.campaigns import reads as campaigns
 from leaderboard.progress.reads import progress
-from leaderboard.web import charts, page_cache
+from leaderboard.web import page_cache
+from leaderboard.web.charts.drawing import Chart
+from leaderboard.web.charts.files import charted
+from leaderboard.web.charts.progress import progress_chart
 from leaderboard.web.context import read, reading
 from leaderboard.web.exports import Table, campaign_facts, columns, exported, table
 
@@ -29,7 +32,7 @@ def front() -> ResponseReturnValue:
     with reading() as session:
         page = read(progress.front, within=session)
         setting_up = current_app.config["SETTING_UP"] and (not page.campaigns or campaigns.is_loading(session))
-    chart = charts.progress_chart(page.years) if page.years else None
+    chart = progress_chart(page.years) if page.years else None
     featured = page.longest if chart else None
     others = [summary for summary in page.campaigns if summary is not featured and not summary.campaign.archived]
     archived = [summary for summary in page.campaigns if summary.campaign.archived]
@@ -44,8 +47,13 @@ def front() -> ResponseReturnValue:
 @blueprint.get("/campaigns/<campaign>")
 def campaign(campaign: str) -> ResponseReturnValue:
     page, years = read(progress.campaign_overview, campaign)
-    drawn = charts.progress_chart(years)
+    drawn = progress_chart(years)
     return render_template("campaigns/campaign.html", page=page, progress=years, chart=drawn)
+
+
+@charted(blueprint, "/campaigns/<campaign>")
+def campaign_charts(campaign: str) -> tuple[Chart | None]:
+    return (progress_chart(read(progress.campaign_overview, campaign)[1]),)
 
 
 @exported(blueprint, "/campaigns/<campaign>")

@@ -4,7 +4,10 @@ from flask import Blueprint, render_template, request
 from flask.typing import ResponseReturnValue
 
 from leaderboard.progress.reads import progress as reads
-from leaderboard.web import charts, exports
+from leaderboard.web import exports
+from leaderboard.web.charts.drawing import Chart
+from leaderboard.web.charts.files import charted
+from leaderboard.web.charts.progress import progress_chart
 from leaderboard.web.context import page_number, read
 from leaderboard.web.sentences import best_over_periods
 
@@ -23,6 +26,7 @@ COLUMNS = exports.columns(
 @blueprint.get(ADDRESS)
 def progress(campaign: str) -> ResponseReturnValue:
     page = read(reads.progress, campaign, asked=ASKED)
+    systems, teams = _charts(page)
     text, sort = request.args.get("text", ""), request.args.get("sort", "")
     lines, paging = page.listed(text, page_number(), sort)
     return render_template(
@@ -33,9 +37,18 @@ def progress(campaign: str) -> ResponseReturnValue:
         paging=paging,
         text=text,
         sort=sort,
-        chart=charts.progress_chart(page),
-        teams=charts.progress_chart(page, "team"),
+        chart=systems,
+        teams=teams,
     )
+
+
+def _charts(page: reads.ProgressPage) -> tuple[Chart | None, Chart | None]:
+    return progress_chart(page), progress_chart(page, "team")
+
+
+@charted(blueprint, ADDRESS)
+def progress_charts(campaign: str) -> tuple[Chart | None, Chart | None]:
+    return _charts(read(reads.progress, campaign, asked=ASKED))
 
 
 @exports.exported(blueprint, ADDRESS)

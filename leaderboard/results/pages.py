@@ -13,7 +13,10 @@ from leaderboard.evaluations.rules import Judging
 from leaderboard.numbers import read_whole
 from leaderboard.results import api
 from leaderboard.results.reads import queries
-from leaderboard.web import charts, exports
+from leaderboard.web import exports
+from leaderboard.web.charts.differences import comparison_chart
+from leaderboard.web.charts.drawing import Chart
+from leaderboard.web.charts.files import charted
 from leaderboard.web.context import page_number, read, store
 from leaderboard.web.endpoints import plain
 from leaderboard.web.exports import Table, column_facts, columns, evaluation_table, exported, file_name
@@ -132,9 +135,15 @@ def compare_runs(campaign: str, evaluation: str) -> ResponseReturnValue:
         return redirect(url_for(".compare_runs", campaign=campaign, evaluation=evaluation, **chosen))
     page = _compare(campaign, evaluation, page_number())
     compared = page.compared
-    chart = charts.comparison_chart(compared) if compared else None
+    chart = comparison_chart(compared) if compared else None
     finding = comparison_finding(compared) if compared else None
     return render_template("results/compare_runs.html", page=page, compared=compared, chart=chart, finding=finding)
+
+
+@charted(blueprint, COMPARE_ADDRESS)
+def compare_runs_charts(campaign: str, evaluation: str) -> tuple[Chart | None]:
+    compared = _compare(campaign, evaluation).compared
+    return (comparison_chart(compared) if compared else None,)
 
 
 @exported(blueprint, COMPARE_ADDRESS)

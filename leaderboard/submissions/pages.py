@@ -49,7 +49,10 @@ from leaderboard.submissions.reads.status import SubmissionStatus, sent_under, s
 from leaderboard.submissions.writes import submissions
 from leaderboard.teams.models import Team
 from leaderboard.teams.writes import NewSystem
-from leaderboard.web import charts, uploads
+from leaderboard.web import uploads
+from leaderboard.web.charts.differences import differences_chart
+from leaderboard.web.charts.drawing import Chart
+from leaderboard.web.charts.files import charted
 from leaderboard.web.context import actor, clock, config, database, now, page_number, read, reading, store, writing
 from leaderboard.web.endpoints import plain
 from leaderboard.web.exports import Cell, Table, column_facts, evaluation_facts, exported, terms_facts
@@ -553,8 +556,13 @@ def show(submission: int) -> ResponseReturnValue:
         if run.state == rules.State.SCORED and run.results_open:
             shown = read(results, submission, asked=("measure", "sort"), page=page_number(), within=session)
             own = read(receipt, submission, within=session)
-    chart = charts.differences_chart(shown) if shown else None
+    chart = differences_chart(shown) if shown else None
     return render_template("submissions/show.html", run=run, results=shown, chart=chart, receipt=own)
+
+
+@charted(blueprint, "/submissions/<int:submission>")
+def show_charts(submission: int) -> tuple[Chart | None]:
+    return (differences_chart(read(results, submission, asked=("measure",))),)
 
 
 @blueprint.get("/submissions/<int:submission>/receipt.json")

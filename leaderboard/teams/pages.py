@@ -13,7 +13,9 @@ from leaderboard.declared.inputs import checked
 from leaderboard.errors import Conflict, InvalidFields, LeaderboardError, NotFound
 from leaderboard.progress.reads.progress import PeriodPoint, ProgressPage
 from leaderboard.teams import api, inputs, reads, writes as teams
-from leaderboard.web import charts
+from leaderboard.web.charts.drawing import Chart
+from leaderboard.web.charts.files import charted
+from leaderboard.web.charts.progress import progress_chart
 from leaderboard.web.context import actor, now, page_number, read, reading
 from leaderboard.web.exports import Table, columns, exported, table, terms_facts
 from leaderboard.web.forms import Declared, answered, declared, done, form_page, sent_on
@@ -188,8 +190,16 @@ def system(team: str, system: str) -> ResponseReturnValue:
     page = read(reads.system, team, system)
     if (page.team_slug, page.slug) != (team, system):  # its team was renamed, or became a part of another one
         return redirect(url_for(".system", team=page.team_slug, system=page.slug))
-    drawn = [charts.progress_chart(years.page, only=page.id) for years in page.years]
-    return render_template("systems/system.html", page=page, drawn=drawn)
+    return render_template("systems/system.html", page=page, drawn=_charts(page))
+
+
+def _charts(page: reads.SystemPage) -> list[Chart | None]:
+    return [progress_chart(years.page, only=page.id) for years in page.years]
+
+
+@charted(system_blueprint, ADDRESS)
+def system_charts(team: str, system: str) -> list[Chart | None]:
+    return _charts(read(reads.system, team, system))
 
 
 @exported(system_blueprint, ADDRESS)

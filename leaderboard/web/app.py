@@ -15,6 +15,7 @@ from leaderboard.config import Config, folder
 from leaderboard.errors import BadInput
 from leaderboard.evaluations.rules import OF_CAMPAIGN, OF_EVALUATION, in_words
 from leaderboard.web import endpoints, errors, formatting, page_cache, security, sentences, sessions
+from leaderboard.web.charts.files import ENDINGS
 from leaderboard.web.context import equip, modules_of, site
 from leaderboard.web.exports import FORMATS
 from leaderboard.web.organise import sections
@@ -28,8 +29,8 @@ def register(app: Flask) -> None:
         app.register_blueprint(blueprint)
     endpoints.init_app(app)
     app.jinja_env.globals.update(
-        here=here, download=download, export_formats=FORMATS, pairs=zip, in_words=in_words, organise_sections=sections,
-        scored_by=OF_CAMPAIGN | OF_EVALUATION, site=site,
+        here=here, download=download, export_formats=FORMATS, chart_file=chart_file, chart_endings=ENDINGS, pairs=zip,
+        in_words=in_words, organise_sections=sections, scored_by=OF_CAMPAIGN | OF_EVALUATION, site=site,
     )  # fmt: skip
 
 
@@ -54,6 +55,11 @@ def here(**changes: str | None) -> str:
 def download(ending: str) -> str:
     """This page's table as a file with this ending, under the same arguments."""
     return _address(f"{request.endpoint}_file", {"ending": ending})
+
+
+def chart_file(name: str, ending: str) -> str:
+    """A chart of this page as a file, likewise."""
+    return _address(f"{request.endpoint}_charts", {"chart": name, "ending": ending})
 
 
 def _address(endpoint: str, changes: dict[str, str | None]) -> str:

@@ -139,6 +139,9 @@ AS_THE_PAGE: Mapping[str, Answers] = {}
 WITH_DETAILS = dict.fromkeys(DETAILS_OPEN, PUBLIC)
 LISTS_WITH_DETAILS: Mapping[str, Answers] = {**WITH_DETAILS, "results closed": (404, 404, 403, 200)}
 BY_TAG: Mapping[str, Answers] = {"closed": PUBLIC, "anonymous": PUBLIC, "hidden queries": (400, 400, 400, 200)}
+# Where others than organisers see the results of one period alone, there is no line to draw.
+ONE_PERIOD = dict.fromkeys(("anonymous", "results closed"), TO_ORGANISERS) | {"draft evaluation": TO_ORGANISERS}
+OF_SYSTEM = ONE_PERIOD | {"draft": TO_ORGANISERS, "private": ONLY_INSIDE}
 TOLD_TEAM, TOLD_SYSTEM = frozenset({"team"}), frozenset({"team", "system"})
 # Where no run can be told to be the team's, which is not listed, it is absent for outsiders.
 TEAM_HIDDEN = ("results closed", "anonymous", *KNOWN)
@@ -193,6 +196,14 @@ PAGES: dict[str, tuple[Page, ...]] = {
             AS_THE_PAGE,
         ),
     ),
+    # Charts are drawn from the reads of their pages; where there is nothing to draw there is no file.
+    "campaigns.campaign_charts": (Page("/campaigns/news/charts/systems.csv", PUBLIC, ONE_PERIOD),),
+    "progress.progress_charts": (Page("/campaigns/news/progress/charts/systems.csv", PUBLIC, ONE_PERIOD),),
+    "systems.system_charts": (Page("/teams/sekretwoods/sekretalder/charts/news.csv", PUBLIC, OF_SYSTEM),),
+    "results.compare_runs_charts": (
+        Page("/campaigns/news/2026/compare/charts/differences.csv?a={run}&b={other}", ORGANISERS, WITH_DETAILS),
+    ),
+    "submissions.show_charts": (Page("/submissions/{run}/charts/differences.csv", TO_ORGANISERS, WITH_DETAILS),),
     "submissions.show": (
         Page("/submissions/{run}", PUBLIC, {"results closed": ONLY_INSIDE}, AS_THE_PAGE),
         Page("/submissions/{rejected}", ONLY_INSIDE, files={"": NOBODY}),

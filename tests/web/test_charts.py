@@ -12,8 +12,9 @@ from leaderboard.db import Database
 from leaderboard.progress.reads.progress import ProgressPage, progress
 from leaderboard.results.reads.run import results
 from leaderboard.submissions.rules import SystemKind
-from leaderboard.web import charts
-from leaderboard.web.charts import PROPERTIES, SINGLE, SVG
+from leaderboard.web.charts.differences import SINGLE, differences_chart
+from leaderboard.web.charts.drawing import PROPERTIES, SVG, Chart
+from leaderboard.web.charts.progress import progress_chart
 from tests.support.field import NAN, NOW, Field
 
 YEARS = (2024, 2025, 2026)
@@ -44,15 +45,15 @@ def progress_of(database: Database) -> ProgressPage:
         return progress(session, VISITOR, "news", NOW)
 
 
-def drawn(page: ProgressPage, only: int | None = None) -> charts.Chart:
-    chart = charts.progress_chart(page, only=only)
+def drawn(page: ProgressPage, only: int | None = None) -> Chart:
+    chart = progress_chart(page, only=only)
     assert chart is not None
     return chart
 
 
-def differences_drawn(database: Database, run: int) -> charts.Chart:
+def differences_drawn(database: Database, run: int) -> Chart:
     with database.read() as session:
-        chart = charts.differences_chart(results(session, VISITOR, run, NOW))
+        chart = differences_chart(results(session, VISITOR, run, NOW))
     assert chart is not None
     return chart
 
@@ -69,7 +70,7 @@ def page(years: Field) -> ProgressPage:
 
 
 def test_the_finding_stands_under_the_chart_and_in_its_description(page: ProgressPage) -> None:
-    chart, teams = drawn(page), charts.progress_chart(page, "team")
+    chart, teams = drawn(page), progress_chart(page, "team")
     assert chart.sentence == "The highest AP is 0.500 in 2024 (Birch) and 0.625 in 2026 (Alder)."
     for svg in (chart.wide, chart.narrow):
         root = ElementTree.fromstring(svg)
@@ -131,7 +132,7 @@ def test_what_stands_on_hover_is_written_for_readers(years: Field) -> None:
     """Never the names of our own data, nor a colour that stands for the page's."""
     page = years_of(years, {"Alder": (0.25, 0.5, 0.5), "Birch": (0.5, None, 0.25)})
     run = years.run("Cedar", {"AP": [0.75, 0.25, 0.5, NAN]}, evaluation="2024")
-    teams = charts.progress_chart(page, "team")
+    teams = progress_chart(page, "team")
     assert teams is not None
     for chart in (drawn(page), teams, differences_drawn(years.database, run)):
         said = [title.text or "" for title in ElementTree.fromstring(chart.wide).iter(f"{{{SVG}}}title")]
@@ -167,9 +168,9 @@ def test_nothing_is_drawn_over_evaluations_of_one_period(database: Database) -> 
         field.evaluation(slug, period="2026")
         field.run("Alder", {"AP": [0.5] * 4}, evaluation=slug)
     page = progress_of(database)
-    assert charts.progress_chart(page) is None
-    assert charts.progress_chart(page, only=field.systems["Alder"]) is None
-    assert charts.progress_chart(page, "team") is None
+    assert progress_chart(page) is None
+    assert progress_chart(page, only=field.systems["Alder"]) is None
+    assert progress_chart(page, "team") is None
 
 
 def test_the_first_few_of_the_latest_period_have_a_name_in_the_chart_however_young_they_are(years: Field) -> None:
@@ -182,3 +183,24 @@ def test_the_first_few_of_the_latest_period_have_a_name_in_the_chart_however_you
             line = re.search(rf"<path [^>]*>\s*<title>{name}</title>", svg)
             assert line is not None
             assert "--series-rest" not in line[0]
+
+
+def test_a_page_links_its_chart_as_a_drawing_a_picture_and_data(app: Flask, years: Field) -> None:
+    years_of(years, {"Alder": (0.25, 0.5, 0.625), "Birch": (0.5, 0.25, None)})
+    client = app.test_client()
+    page = client.get("/campaigns/news/progress?measure=AP").text
+    links = {ending: f"/campaigns/news/progress/charts/systems.{ending}?measure=AP" for ending in ("svg", "png", "csv")}
+    assert all(f'href="{link}"' in page for link in links.values())
+    drawing = client.get(links["svg"])
+    assert drawing.mimetype == "image/svg+xml"
+    assert ElementTree.fromstring(drawing.text).get("role") == "img"
+    assert "var(" not in drawing.text  # in colours of its own: the page's are not there
+    assert "#0072b2" in drawing.text
+    assert client.get(links["png"]).data.startswith(b"\x89PNG")
+    lines = client.get(links["csv"]).text.splitlines()
+    assert lines[0] == "line,period,mean,low,high,rank"
+    assert [line.split(",")[:3] for line in lines[1:]] == [
+        ["Alder", "2024", "0.25"], ["Alder", "2025", "0.5"], ["Alder", "2026", "0.625"],
+        ["Birch", "2024", "0.5"], ["Birch", "2025", "0.25"],
+    ]  # fmt: skip
+    assert client.get("/campaigns/news/progress/charts/others.svg").status_code == 404

@@ -1,235 +1,35 @@
-"""The charts of the pages, drawn as SVG in the colours of the page, light or dark: how far a run is from the median or
-from another run, query by query; and progress over the periods, one line a system or one a team."""
+"""Progress over the periods: one line a system or one a team."""
 
-import json
-import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import lru_cache
+from collections.abc import Iterator, Sequence
 from operator import itemgetter
-from typing import Any
-from xml.etree import ElementTree
 
 import numpy as np
-from markupsafe import Markup
 
 from leaderboard.boards.reads.entries import Column
 from leaderboard.frozen import frozen
 from leaderboard.numbers import counted
 from leaderboard.progress.reads.progress import Line, ProgressPage
-from leaderboard.results.reads.queries import Compared
-from leaderboard.results.reads.run import SubmissionResults
-from leaderboard.web.formatting import plain_figure, signed
+from leaderboard.web.charts.drawing import (
+    COLOUR,
+    INK,
+    LEFT,
+    MUTED,
+    PAGE,
+    REST,
+    SAYS,
+    SERIES,
+    WIDE,
+    ZERO,
+    Chart,
+    Row,
+    Spec,
+    by,
+    draw,
+    plot,
+)  # fmt: skip
+from leaderboard.web.exports import file_name
+from leaderboard.web.formatting import plain_figure
 from leaderboard.web.sentences import best_over_periods, one_system_over_periods
-
-Spec = dict[str, Any]
-
-WIDE, NARROW = 1280, 340  # px, whole drawings: a desktop's and a phone's
-KEPT = 256  # drawings: a few MB
-LEFT = 52  # px, left of the plot
-FONT_SIZE = 12  # px
-
-# Colours that stand for the page's own; no drawing holds any other colour.
-INK, MUTED, RULE, PAGE, REST = "#000001", "#000002", "#000003", "#000004", "#000005"
-SERIES = ("#000011", "#000012", "#000013", "#000014", "#000015", "#000016")
-PROPERTIES = {
-    INK: "--ink",
-    MUTED: "--muted",
-    RULE: "--rule",
-    PAGE: "--page",
-    REST: "--series-rest",
-    **{colour: f"--series-{number}" for number, colour in enumerate(SERIES, start=1)},
-}
-
-OUR_COLOUR = re.compile(f'"({"|".join(PROPERTIES)})"')
-
-STYLE: Spec = {
-    "background": None,
-    "mark": {"aria": False},  # else what has no description of its own says its data on hover: "colour: #000015"
-    "view": {"stroke": None},
-    "axis": {
-        "labelColor": MUTED,
-        "titleColor": MUTED,
-        "labelFontSize": FONT_SIZE,
-        "titleFontSize": FONT_SIZE,
-        "titleFontWeight": "normal",
-        "gridColor": RULE,
-        "domainColor": RULE,
-        "tickColor": RULE,
-    },
-    "axisX": {"grid": False, "labelAngle": 0, "labelPadding": 6},
-    "axisY": {"domain": False, "ticks": False, "tickCount": 5, "labelPadding": 8},
-    "text": {"fontSize": FONT_SIZE, "fill": INK},
-    "legend": {"disable": True},
-    "title": {  # above the axis, from its labels' left edge: what the figures are
-        "anchor": "start",
-        "frame": "group",
-        "offset": 14,
-        "dx": -48,
-        "color": INK,
-        "fontSize": FONT_SIZE,
-        "fontWeight": "normal",
-    },
-}
-
-# Labels of an axis of differences: a sign on all but zero, which has none.
-SIGNED = "datum.value === 0 ? '0' : format(datum.value, '+.2~f')"
-
-SVG = "http://www.w3.org/2000/svg"
-ElementTree.register_namespace("", SVG)
-
-
-@frozen
-class Chart:
-    """A chart of a page: one drawing for a desktop, one for a phone, and a sentence that says what it shows."""
-
-    wide: Markup
-    narrow: Markup
-    sentence: str
-
-
-def draw(spec: Callable[[int], Spec], alt: str, sentence: str) -> Chart:
-    """`spec` makes the specification for a width in px. `alt`: what it shows, for readers who don't see it."""
-    wide, narrow = (Markup(_svg(json.dumps(spec(width)), alt)) for width in (WIDE, NARROW))  # noqa: S704  # our own drawing; names in it were escaped by its writer
-    return Chart(wide, narrow, sentence)
-
-
-@lru_cache(maxsize=KEPT)
-def _svg(spec: str, alt: str) -> str:
-    """One image with one description, in the page's colours; each mark says on hover what it is."""
-    # Imported here: it starts threads, and hangs after a fork if it was used before.
-    import vl_convert
-
-    drawn = vl_convert.vegalite_to_svg(spec, config=STYLE)
-    root = ElementTree.fromstring(drawn)  # noqa: S314  # written a line above by our own renderer
-    for element in root.iter():
-        label = element.attrib.pop("aria-label", None)
-        for attribute in ("role", "aria-roledescription", "aria-hidden", "font-family"):
-            element.attrib.pop(attribute, None)
-        if label and not len(element):  # of a mark, not of a group of them
-            title = ElementTree.Element(f"{{{SVG}}}title")
-            title.text = label
-            element.insert(0, title)
-    root.attrib |= {"role": "img", "aria-label": alt}
-    text = ElementTree.tostring(root, encoding="unicode")
-    return OUR_COLOUR.sub(lambda match: f'"var({PROPERTIES[match[1]]})"', text)
-
-
-HEIGHT = 220  # px, of the plot
-SINGLE = 250  # queries up to which each has a bar of its own; more are counted in bins
-LONGEST_NAME = 16  # characters of a query's name
-# Names of queries differ at their ends.
-SHORTENED = f"length(datum.label) > {LONGEST_NAME} ? '…' + slice(datum.label, {1 - LONGEST_NAME}) : datum.label"
-CHARACTER = 7.5  # px, at most, of most names
-ZERO: Spec = {"data": {"values": [{}]}, "mark": {"type": "rule", "color": INK}, "encoding": {"y": {"datum": 0}}}
-SAYS: Spec = {"field": "says"}
-
-Row = dict[str, Any]  # of data
-Difference = tuple[str, float]  # a query, and by how much
-
-
-def _layer(rows: Sequence[Row], mark: Spec, **encoding: Spec) -> Spec:
-    return {"data": {"values": rows}, "mark": mark, "encoding": encoding}
-
-
-def _plot(width: int, height: int, title: str, layers: Sequence[Spec], right: float, bottom: float) -> Spec:
-    """A drawing of this whole width, around a plot of this height."""
-    padding = {"left": LEFT, "right": right, "top": 34, "bottom": bottom}
-    return {
-        "width": width - LEFT - right,
-        "height": height,
-        "padding": padding,
-        "autosize": "none",
-        "title": {"text": title, "limit": width},
-        "layer": layers,
-    }
-
-
-def differences_chart(results: SubmissionResults) -> Chart | None:
-    """Of the page's column from the systems' median. None when there is no other system to compare with, or no query
-    of which both have a value."""
-    index = results.value_columns.index(results.column)
-    rows = _greatest_first((row.external_id, row.values[index], row.median) for row in results.queries)
-    if results.compared_with < 2 or not rows:
-        return None
-    other = f"the median of {results.compared_with} systems"
-    return _differences_chart(rows, results.column.name, other, _finding(rows, results.column, other))
-
-
-def comparison_chart(compared: Compared) -> Chart | None:
-    """Of the first run from the second. None when there is no query of which both have a value."""
-    rows = _greatest_first((row.external_id, row.first, row.second) for row in compared.queries)
-    if not rows:
-        return None
-    first, second = compared.names
-    finding = f"{first}: {_finding(rows, compared.column, second)}"
-    return _differences_chart(rows, f"{compared.column.name} of {first}", second, finding)
-
-
-def _greatest_first(rows: Iterable[tuple[str, float | None, float | None]]) -> list[Difference]:
-    """Undefined ones are left out."""
-    defined = [(query, value - other) for query, value, other in rows if value is not None and other is not None]
-    return sorted(defined, key=lambda row: (-row[1], row[0]))
-
-
-def _differences_chart(rows: Sequence[Difference], what: str, other: str, finding: str) -> Chart:
-    """other: from what the differences are"""
-    kind, plot = ("Bars", _bars) if len(rows) <= SINGLE else ("Histogram", _histogram)
-    alt = f"{kind} of the difference in {what} from {other}, query by query. {finding}"
-    return draw(lambda width: plot(f"{what} minus {other}", rows, width), alt, finding)
-
-
-def _finding(rows: Sequence[Difference], column: Column, other: str) -> str:
-    above = sum(difference > 0 for _, difference in rows)
-    below = sum(difference < 0 for _, difference in rows)
-    words = f"Above {other} on {above} of {counted(len(rows), 'query')}, below on {below}"
-    if level := len(rows) - above - below:
-        words += f", level on {level}"
-    (best, gain), (worst, loss) = rows[0], rows[-1]
-    if gain > 0:
-        words += f"; most above on {best} (+{plain_figure(gain, column.unit)})"
-    if loss < 0:
-        words += f"; furthest below on {worst} ({plain_figure(loss, column.unit)})"
-    return f"{words}."
-
-
-def _bars(title: str, rows: Sequence[Difference], width: int) -> Spec:
-    room = 12 + min(max(len(query) for query, _ in rows), LONGEST_NAME) * CHARACTER
-    values = [
-        {
-            "query": query,
-            "difference": difference,
-            "colour": SERIES[0] if difference >= 0 else SERIES[1],
-            "says": f"{query}: {signed(difference)}",
-        }
-        for query, difference in rows
-    ]
-    x = {
-        "field": "query",
-        "type": "nominal",
-        "sort": None,
-        "axis": {"title": None, "labelExpr": SHORTENED, "labelAngle": -90, "labelLimit": room, "labelOverlap": True},
-    }
-    y = {"field": "difference", "type": "quantitative", "axis": {"title": None, "labelExpr": SIGNED}}
-    bar = {"type": "bar", "aria": True}
-    layers = [
-        _layer(values, bar, x=x, y=y, color=COLOUR, description=SAYS),
-        ZERO,
-    ]
-    return _plot(width, HEIGHT, title, layers, 8, room)
-
-
-def _histogram(title: str, rows: Sequence[Difference], width: int) -> Spec:
-    x = {
-        "field": "difference",
-        "bin": {"maxbins": 40 if width == WIDE else 20},
-        "type": "quantitative",
-        "axis": {"title": title, "labelExpr": SIGNED, "labelOverlap": True},
-    }
-    y = {"aggregate": "count", "type": "quantitative", "axis": {"title": None}}
-    values = [{"difference": difference} for _, difference in rows]
-    layers = [_layer(values, {"type": "bar", "color": SERIES[0]}, x=x, y=y)]
-    return _plot(width, HEIGHT, "queries", layers, 8, 44)
-
 
 PROGRESS_HEIGHT = 340  # px, of the plot
 INTERVAL = 5  # px, width of the bar of an interval
@@ -260,7 +60,8 @@ def progress_chart(page: ProgressPage, kind: str = "system", only: int | None = 
         drawn = named
     rows = _rows(page.column, drawn)
     alt = f"Line chart of {page.column.name} over {', '.join(period.label for period in page.periods)}. {sentence}"
-    return draw(lambda width: _progress(page, rows, width), alt, sentence)
+    name = f"{kind}s" if only is None else file_name(f"{page.campaign.slug}-{page.condition}".rstrip("-"))
+    return draw(name, lambda width: _progress(page, rows, width), alt, sentence, _data(drawn))
 
 
 def _colour(line: Line, only: int | None) -> str:
@@ -330,6 +131,22 @@ def _rows(column: Column, drawn: Sequence[_Drawn]) -> list[Row]:
     return [row for number, own in upwards for row in own.rows(column, number, asides.get(number, 0.0))]
 
 
+def _data(drawn: Sequence[_Drawn]) -> list[Row]:
+    """What a file of the chart's data holds."""
+    return [
+        {
+            "line": own.line.called,
+            "period": point.period.label,
+            "mean": point.figure.mean,
+            "low": point.figure.low,
+            "high": point.figure.high,
+            "rank": point.rank,
+        }
+        for own in drawn
+        for point in own.line.points
+    ]
+
+
 def _progress(page: ProgressPage, rows: Sequence[Row], width: int) -> Spec:
     """One drawing of the lines at one width."""
     column, is_wide, periods = page.column, width == WIDE, [period.label for period in page.periods]
@@ -343,7 +160,7 @@ def _progress(page: ProgressPage, rows: Sequence[Row], width: int) -> Spec:
         "axis": {"title": None, "labelLimit": inner / len(periods) - 4},
     }
     half = min(3 * (INTERVAL + 1), inner / len(periods) / 4)  # px, in which three intervals stand beside each other
-    aside = {**_by("aside"), "scale": {"domain": [-3, 3], "range": [-half, half]}}
+    aside = {**by("aside"), "scale": {"domain": [-3, 3], "range": [-half, half]}}
     scale = {"domain": domain, "nice": False, "zero": False}
     y = {"field": "mean", "type": "quantitative", "scale": scale, "axis": {"title": None}}
     labels = {"data": {"values": _labels(rows, periods[-1], domain)}, "layer": _names(periods[-1], inner, right)}
@@ -360,7 +177,7 @@ def _progress(page: ProgressPage, rows: Sequence[Row], width: int) -> Spec:
     if column.lowest < 0:  # which any lower one is worse than
         title += "; 0 = nothing returned"
         layers.append(ZERO)
-    return _plot(width, PROGRESS_HEIGHT, title, layers, right, 28)
+    return plot(width, PROGRESS_HEIGHT, title, layers, right, 28)
 
 
 def _labels(rows: Sequence[Row], latest: str, axis: tuple[float, float]) -> list[Row]:
@@ -396,13 +213,7 @@ def _names(latest: str, inner: int, right: int) -> list[Spec]:
     ]
 
 
-def _by(column: str, kind: str = "quantitative") -> Spec:
-    """Has marks look as a column of their data says."""
-    return {"field": column, "type": kind, "scale": None}
-
-
-COLOUR = _by("colour", "nominal")
-SHAPE = _by("shape", "nominal")
+SHAPE = by("shape", "nominal")
 BEST = [{"filter": "datum.is_best"}]
 MARKS: list[Spec] = [  # lines, their intervals and points, and a ring round the best of each period, with its figure
     {
@@ -410,8 +221,8 @@ MARKS: list[Spec] = [  # lines, their intervals and points, and a ring round the
         "encoding": {
             "detail": {"field": "line"},
             "description": {"field": "name"},
-            "strokeWidth": _by("width"),
-            "strokeDash": _by("dash", "nominal"),
+            "strokeWidth": by("width"),
+            "strokeDash": by("dash", "nominal"),
         },
     },
     {
@@ -421,7 +232,7 @@ MARKS: list[Spec] = [  # lines, their intervals and points, and a ring round the
     },
     {
         "mark": {"type": "point", "aria": True, "filled": True, "opacity": 1},
-        "encoding": {"size": _by("size"), "shape": SHAPE},
+        "encoding": {"size": by("size"), "shape": SHAPE},
     },
     {
         "transform": BEST,
