@@ -196,6 +196,7 @@ def test_a_page_links_its_chart_as_a_drawing_a_picture_and_data(app: Flask, year
     assert ElementTree.fromstring(drawing.text).get("role") == "img"
     assert "var(" not in drawing.text  # in colours of its own: the page's are not there
     assert "#0072b2" in drawing.text
+    assert '<text paint-order="stroke"' in drawing.text  # else the outlines of bold figures lie over them
     assert client.get(links["png"]).data.startswith(b"\x89PNG")
     lines = client.get(links["csv"]).text.splitlines()
     assert lines[0] == "line,period,mean,low,high,rank"

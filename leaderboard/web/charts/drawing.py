@@ -94,8 +94,11 @@ def draw(name: str, spec: Callable[[int], Spec], alt: str, sentence: str, rows: 
 def svg_file(drawing: str) -> str:
     """A drawing of a page as a file: in the colours of the light page, on its background."""
     coloured = re.sub(r"var\((--[a-z0-9-]+)\)", lambda match: _light_colours()[match[1]], drawing)
-    style = f'font-family="sans-serif" style="background:{_light_colours()["--page"]}"'
-    return coloured.replace("<svg ", f"<svg {style} ", 1)
+    # As the style sheet has it: an outline lies below its letters.
+    lettered = coloured.replace("<text ", '<text paint-order="stroke" ').replace(
+        "<svg ", '<svg font-family="sans-serif" ', 1
+    )
+    return lettered.replace(">", f'><rect width="100%" height="100%" fill="{_light_colours()["--page"]}"/>', 1)
 
 
 def png_file(drawing: str) -> bytes:
