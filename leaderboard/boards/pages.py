@@ -1,7 +1,7 @@
 """The board of an evaluation, old boards as they stood, what moved between two of them, and boards by several sources
 of judgments: as pages and as files."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -10,12 +10,15 @@ from flask.typing import ResponseReturnValue
 
 from leaderboard.boards.reads import board as boards, history
 from leaderboard.boards.reads.entries import found_on_page
+from leaderboard.boards.reads.ranking import Show
 from leaderboard.evaluations.rules import FormField, as_written
+from leaderboard.moments import day_in_words
 from leaderboard.numbers import read_whole
-from leaderboard.web.context import page_number, read
+from leaderboard.web import exports
+from leaderboard.web.context import now, page_number, read
 from leaderboard.web.endpoints import plain
 from leaderboard.web.exports import Cell, Table, column_facts, columns, evaluation_table, exported, terms_facts
-from leaderboard.web.formatting import scale_of
+from leaderboard.web.formatting import number, scale_of
 from leaderboard.web.sentences import board_finding
 
 blueprint = Blueprint("boards", __name__)
@@ -86,7 +89,45 @@ def board_table(campaign: str, evaluation: str, **more: int | None) -> Table:
     if page.old:
         facts["as_it_stood"] = {name: getattr(page.old, name) for name in ("since", "until", "source")}
     ending = f"-board-{page.old.id}" if page.old else ""
-    return evaluation_table(page.evaluation, ending, shown, (*page.baselines, *page.listed), facts)
+    rows = *page.baselines, *page.listed
+    paper = {"paper": _for_paper(page), "caption": _caption(page), "address": permanent_address(page)}
+    return evaluation_table(page.evaluation, ending, shown, rows, facts, **paper)
+
+
+def permanent_address(page: boards.BoardPage) -> str:
+    """Of the board as it stands, by its set and with what the reader asks for; "" before the first judgments."""
+    if page.scoring_set is None:
+        return ""
+    where = {"campaign": page.evaluation.campaign.slug, "evaluation": page.evaluation.slug}
+    asked = {name: request.args[name] for name in ASKED if request.args.get(name)}
+    return exports.public_address("boards.old_board", **where, scoring_set=page.scoring_set, **asked)
+
+
+def _for_paper(page: boards.BoardPage) -> list[exports.PaperColumn]:
+    """The columns that the reader chose, the measure that ranks first."""
+    chosen, by = request.args.getlist("columns"), page.ranked_by
+    measures = [own for own in page.columns if own == by or not chosen or own.name in chosen]
+    columns = [exports.paper_column("Rank"), exports.paper_column("System"), exports.paper_column("Team")]
+    if page.statistics and page.statistics.ranks:
+        columns.insert(1, exports.PaperColumn("Rank set", _rank_set))
+    if page.show is Show.ALL:
+        columns.append(exports.paper_column("Run", "label"))
+    return columns + exports.measure_columns(sorted(measures, key=lambda own: own != by), by)
+
+
+def _rank_set(row: Mapping[str, Cell]) -> Cell:
+    low, high = row["rank_low"], row["rank_high"]
+    return low if low == high else f"{low}–{high}"
+
+
+def _caption(page: boards.BoardPage) -> str:
+    if not page.terms or not page.ranked_by:
+        return ""
+    stood = page.old.until if page.old and page.old.until else now()
+    words = f"Board of {day_in_words(stood)} by {page.ranked_by.name}, judgments revision {page.terms.revision}."
+    if page.statistics and page.statistics.may_be_best:
+        words += f" †: may be the best system too, at {number(page.statistics.confidence * 100)} % confidence."
+    return words
 
 
 def _answer(page: boards.BoardPage, field: FormField, row: boards.BoardRow) -> Cell:

@@ -4,7 +4,7 @@ from typing import Any
 
 from flask import Response
 
-from leaderboard.boards.api import EVALUATION
+from leaderboard.boards.api import EVALUATION, OF_BOARD
 from leaderboard.boards.reads.board import BoardQuery
 from leaderboard.results.reads import queries, run as results
 from leaderboard.web.context import read, store
@@ -29,6 +29,14 @@ def query_rows(campaign: str, evaluation: str) -> Response:
 def query(campaign: str, evaluation: str, query: str, **asked: Any) -> queries.QueryPage:
     """One query across all systems."""
     return read(queries.query, campaign, evaluation, query, view=BoardQuery(**asked))
+
+
+@get(f"{EVALUATION}/values", asks=OF_BOARD)
+def board_values(campaign: str, evaluation: str, **asked: Any) -> queries.BoardValues:
+    """The value of each run of the board on each query, by one measure, where single queries are open; takes what the
+    board takes.
+    """
+    return read(queries.board_values, campaign, evaluation, view=BoardQuery(**asked))
 
 
 @get(f"{EVALUATION}/compare", asks=("measure", "sort"))

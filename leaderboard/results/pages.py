@@ -1,7 +1,9 @@
 """Queries of an evaluation, one query, one ranked list, two runs beside each other: as pages and as files."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 from flask import Blueprint, redirect, render_template, request, url_for
@@ -19,7 +21,7 @@ from leaderboard.web.charts.drawing import Chart
 from leaderboard.web.charts.files import charted
 from leaderboard.web.context import page_number, read, store
 from leaderboard.web.endpoints import plain
-from leaderboard.web.exports import Table, column_facts, columns, evaluation_table, exported, file_name
+from leaderboard.web.exports import Cell, Table, column_facts, columns, evaluation_table, exported, file_name
 from leaderboard.web.formatting import scale_of
 from leaderboard.web.sentences import comparison_finding
 
@@ -69,13 +71,40 @@ def query(campaign: str, evaluation: str, query: str) -> ResponseReturnValue:
 @exported(blueprint, f"{QUERIES_ADDRESS}/<path:query>")
 def query_file(campaign: str, evaluation: str, query: str) -> Table:
     page = read(queries.query, campaign, evaluation, query, view=board_query())
-    values = {column.name: lambda row, at=at: row.values[at] for at, column in enumerate(page.columns)}
+    measures = {column.name: lambda row, at=at: row.values[at] for at, column in enumerate(page.columns)}
     facts = {
         "query": {"id": page.query.external_id, "text": page.query.text, "relevant": page.query.relevant},
         "measures": [column_facts(column) for column in page.columns],
     }
     ending = f"-query-{file_name(page.query.external_id)}"
-    return evaluation_table(page.evaluation, ending, RESULT_COLUMNS | values, page.rows, facts)
+    paper = [exports.paper_column("System"), exports.paper_column("Team"), *exports.measure_columns(page.columns)]
+    more = {"paper": paper, "caption": f"Query {page.query.external_id}."}
+    return evaluation_table(page.evaluation, ending, RESULT_COLUMNS | measures, page.rows, facts, **more)
+
+
+@exported(blueprint, "/campaigns/<campaign>/<evaluation>/boards/<int:scoring_set>/values")
+def old_board_values(campaign: str, evaluation: str, scoring_set: int) -> Table:
+    return board_values(campaign, evaluation, scoring_set)
+
+
+@exported(blueprint, "/campaigns/<campaign>/<evaluation>/values")
+def board_values(campaign: str, evaluation: str, scoring_set: int | None = None) -> Table:
+    """A row a query, a column a run of the board."""
+    page = read(queries.board_values, campaign, evaluation, view=board_query(set_id=scoring_set))
+    shown: dict[str, Callable[[Any], Cell]] = {"query": itemgetter(0)}
+    shown |= {name: partial(_value, at) for at, name in enumerate(page.runs)}
+    named = {
+        name: {"submission": run.submission_id, "system": run.system.name, "team": run.system.team}
+        for name, run in page.runs.items()
+    }
+    facts = {"measure": column_facts(page.measure), "scoring_set": page.scoring_set, "runs": named}
+    more = {"caption": f"{page.measure.name} of each run on each query."}
+    ending = f"-values-{file_name(page.measure.name)}"
+    return evaluation_table(page.evaluation, ending, shown, page.queries.items(), facts, **more)
+
+
+def _value(run: int, row: tuple[str, Sequence[float | None]]) -> Cell:
+    return row[1][run]
 
 
 FOLDED = 10  # lines or more without a relevant document are one row, until `open` in the address opens it

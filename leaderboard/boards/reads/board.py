@@ -124,6 +124,7 @@ class BoardPage:
     parked   what organisers have to look at; empty for everybody else
     verified  for organisers only
     old       which set it is of, where that is not the current one, or was asked for by its number
+    scoring_set  the number of its set, in the address of the board as it stood; None before the first judgments
     """
 
     evaluation: reads.EvaluationHeading
@@ -154,6 +155,7 @@ class BoardPage:
     verified: Verifications | None = None
     old: BoardVersion | None = None
     judgments_open: bool = False
+    scoring_set: int | None = None
 
     @property
     def ranked(self) -> tuple[BoardRow, ...]:
@@ -400,6 +402,7 @@ def board(
         page,
         columns=columns,
         ranked_by=ranked_by,
+        scoring_set=scoring_set.id,
         tags=tuple(Tag(name, len(own)) for name, own in tags.items()),
         tag_queries=len(positions or ()),
     )

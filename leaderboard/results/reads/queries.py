@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 from leaderboard import db, errors, metrics, statistics
 from leaderboard.access import Actor, Content, may_see, require, subset_seen
 from leaderboard.boards.reads import entries as table
-from leaderboard.boards.reads.board import EVERYTHING, BoardQuery
+from leaderboard.boards.reads.board import EVERYTHING, BoardQuery, board
 from leaderboard.boards.reads.entries import Column, Disclosure, Entry, Figure, Paging, paged, per_query_columns, pick
 from leaderboard.boards.reads.ranking import Show, load_standing, show_of, sorted_rows
 from leaderboard.evaluations.reads import evaluations as reads
@@ -208,6 +208,55 @@ def query(
         ends=tuple(ends),
         paging=paging,
         **neighbours(session, row, subset),
+    )
+
+
+@frozen
+class BoardValues:
+    """The values of all runs of a board by one measure.
+
+    runs     what heads a run's values, its system and its number, -> the run; in the order of the board, baselines
+             first
+    queries  those that count and on which a run has a value -> a value for each run, None where it is undefined
+    """
+
+    evaluation: EvaluationHeading
+    scoring_set: int
+    measure: Column
+    runs: Mapping[str, Entry]
+    queries: Mapping[str, tuple[float | None, ...]]
+
+
+def board_values(
+    session: Session, actor: Actor, campaign_slug: str, slug: str, now: datetime, view: BoardQuery = EVERYTHING
+) -> BoardValues:
+    """By the measure that `view` names, else the first that has a value for each query.
+
+    Raises NotFound for no such board, NotAllowed where single queries may not be seen, BadInput for a measure without
+    values for them.
+    """
+    evaluation = reads.find_evaluation(session, actor, campaign_slug, slug)
+    page = board(session, actor, campaign_slug, slug, now, view)
+    require(page.details_open, closed_details(evaluation))
+    if page.scoring_set is None:
+        raise errors.NotFound("there are no judgments yet")
+    scoring_set = session.get_one(ScoringSet, page.scoring_set)
+    by, subset = pick(per_query_columns(scoring_set), view.measure), subset_seen(actor, evaluation, now)
+    entries = [row.entry for row in (*page.baselines, *page.listed)]
+    vectors = load_vectors(session, [entry.scoring_id for entry in entries], [by.name], subset)
+    called = table.disambiguate(entry.system for entry in entries)
+    judged = {query.external_id: query for query in reads.judged_queries(session, scoring_set)}
+    values = {
+        query: tuple(value_in(vectors.get(run.scoring_id, {}).get(by.name), judged[query].position) for run in entries)
+        for query in scoring_set.settings.counted(judged, subset)
+        if not view.tag or view.tag in judged[query].tags
+    }
+    return BoardValues(
+        evaluation=page.evaluation,
+        scoring_set=scoring_set.id,
+        measure=by,
+        runs={f"{called[entry.system.id]} ({entry.submission_id})": entry for entry in entries},
+        queries={query: own for query, own in values.items() if any(value is not None for value in own)},
     )
 
 
