@@ -65,4 +65,4 @@ def campaign_file(campaign: str) -> Table:
         "primary_measure": page.primary.name,
         "rounded_to": {row.evaluation.slug: row.rounding and row.rounding.decimals for row in page.evaluations},
     }
-    return table(page.campaign.slug, COLUMNS, page.evaluations, facts)
+    return table(page.campaign.slug, COLUMNS, page.evaluations, facts, caption=f"{page.campaign.title}.")

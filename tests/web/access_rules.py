@@ -186,6 +186,11 @@ PAGES: dict[str, tuple[Page, ...]] = {
         Page("/campaigns/news/2026/queries/sekretquery", ORGANISERS, HIDDEN, AS_THE_PAGE),
         Page("/campaigns/news/2026/queries/none", NO_SUCH_QUERY, dict.fromkeys(DETAILS_OPEN, NOBODY), AS_THE_PAGE),
     ),
+    "results.board_values": (Page("/campaigns/news/2026/values.csv", ORGANISERS, WITH_DETAILS),),
+    "results.old_board_values": (
+        Page("/campaigns/news/2026/boards/{current_set}/values.json", ORGANISERS, WITH_DETAILS),
+        Page("/campaigns/news/2026/boards/{beside_set}/values.tex", BESIDE, WITH_DETAILS),
+    ),
     "results.compare_runs": (
         Page("/campaigns/news/2026/compare", ORGANISERS, WITH_DETAILS, AS_THE_PAGE),
         Page("/campaigns/news/2026/compare?a={run}&b={other}", ORGANISERS, WITH_DETAILS, AS_THE_PAGE),
@@ -340,6 +345,7 @@ PAGES: dict[str, tuple[Page, ...]] = {
         Page(f"{API}/campaigns/news/evaluations/2026/board?show=all", PUBLIC),
         Page(f"{API}/campaigns/news/evaluations/2026/board?tag=law", ORGANISERS, BY_TAG),
     ),
+    "api.board_values": (Page(f"{API}/campaigns/news/evaluations/2026/values", ORGANISERS, WITH_DETAILS),),
     "api.run_bytes": (  # nothing stands in the store of this world
         Page(f"{API}/submissions/{{run}}/file", (401, 403, 503, 503), {"results closed": (401, 404, 503, 503)}),
     ),

@@ -15,8 +15,10 @@ from leaderboard.access import CONSOLE
 from leaderboard.accounts import writes as people
 from leaderboard.audit.verify import Difference, Report, record_verification
 from leaderboard.campaigns import writes as campaigns
+from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads.evaluations import find_campaign
 from leaderboard.evaluations.rules import Opening
+from leaderboard.judgments.writes import exclude_queries
 from leaderboard.store import RankedList
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.rules import SystemKind
@@ -24,7 +26,8 @@ from leaderboard.submissions.writes.run_store import bind
 from leaderboard.teams import writes as teams
 from leaderboard.teams.rules import Role
 from leaderboard.web.exports import FORMATS
-from tests.support.field import DAY, NAN, NOW, Field
+from tests.support import latex
+from tests.support.field import DAY, NAN, NOW, Field, about
 from tests.support.pages import table_of, text_of
 from tests.support.world import new_account, signed_in
 from tests.web.conftest import BOTH, browser_of
@@ -71,6 +74,68 @@ def test_files_hide_what_the_page_hides(client: Client, field: Field, kind: str)
     field.change(anonymous_until=None, results=Opening.NEVER)
     assert "Alder" not in client("").get(f"/campaigns/news/2026.{kind}").text
     assert "Alder" in client("organiser").get(f"/campaigns/news/2026.{kind}").text
+
+
+def test_a_board_in_a_paper_has_the_columns_that_its_reader_chose_and_the_address_that_stays(
+    client: Client, field: Field
+) -> None:
+    for system, mean in {"Alder": 0.6, "Birch": 0.7}.items():
+        field.run(system, {"AP": [mean] * 4, "P@5": [1 - mean] * 4})
+    address = "/campaigns/news/2026.tex?columns=P@5&measure=AP"
+    (number,) = re.findall(
+        r"% http://localhost:8000/campaigns/news/2026/boards/(\d+)\?measure=AP\n", client("").get(address).text
+    )
+    text = client("").get(address).text
+    assert latex.table_in(text) == [
+        ["Rank", "System", "Team", "AP ↑", "P@5 ↑"],
+        ["1", "Birch", "Team Birch", r"\textbf{0.700}", "0.300"],
+        ["2", "Alder", "Team Alder", "0.600", r"\textbf{0.400}"],
+    ]
+    assert re.search(r"\\caption\{News search, The year 2026. Board of [^.]+ by AP, judgments revision 1\. Bold", text)
+    assert client("").get(f"/campaigns/news/2026/boards/{number}").status_code == 200
+
+
+def test_rank_sets_of_a_board_in_a_paper_mark_who_may_be_the_best(client: Client, field: Field) -> None:
+    field.evaluation("2027", tags=[()] * 20)
+    for system, mean in {"Alder": 0.6, "Birch": 0.601, "Cedar": 0.1}.items():
+        field.run(system, {"AP": about(mean), "P@5": about(mean)}, evaluation="2027")
+    field.refresh()
+    head, *rows = latex.table_in(client("").get("/campaigns/news/2027.tex").text)
+    assert head[:3] == ["Rank", "Rank set", "System"]
+    assert [row[1:3] + row[4:] for row in rows] == [
+        ["1–2", "Birch", r"\textbf{0.601}", r"\textbf{0.601}"],
+        ["1–2", "Alder", "0.600†", "0.600"],
+        ["3", "Cedar", "0.100", "0.100"],
+    ]
+
+
+def test_the_values_of_a_board_have_a_row_a_query_and_a_column_a_run(client: Client, field: Field) -> None:
+    alder = field.run("=Alder", {"AP": [0.1, 0.2, NAN, NAN], "P@5": [0.0] * 4})
+    terms = field.run("Terms", {"AP": [0.3, 0.4, 0.5, NAN]}, kind=SystemKind.BASELINE)
+    text = client("").get("/campaigns/news/2026/values.csv").text
+    assert text.splitlines() == [f"query,Terms ({terms}),'=Alder ({alder})", "q1,0.3,0.1", "q2,0.4,0.2", "q3,0.5,"]
+    content = client("").get("/campaigns/news/2026/values.json?measure=P@5").json
+    assert content
+    assert content["measure"]["name"] == "P@5"
+    assert content["runs"][f"=Alder ({alder})"] == {"submission": alder, "system": "=Alder", "team": "Team =Alder"}
+    assert content["rows"][3] == {"query": "q4", f"Terms ({terms})": None, f"=Alder ({alder})": 0.0}
+    old = f"/campaigns/news/2026/boards/{content['scoring_set']}/values.json?measure=P@5"
+    assert client("").get(old).json == content
+    assert "/campaigns/news/2026/values.csv" in client("").get("/campaigns/news/2026").text
+
+
+@BOTH
+def test_values_leave_out_queries_that_do_not_count_or_have_another_tag(app: Flask, database: Any) -> None:
+    field = Field(database).campaign().evaluation(tags=[["law"], [], ["law"], []])
+    values = {"AP": [0.1, 0.2, 0.3, 0.4]}
+    run, browser = field.run("Alder", values), app.test_client()
+    rows = table_of(browser.get("/campaigns/news/2026/values.csv?tag=law"))
+    assert [row["query"] for row in rows] == ["q1", "q3"]
+    with field.database.write() as session:
+        exclude_queries(session, CONSOLE, session.scalars(sa.select(Evaluation)).one(), ["q2"], "unclear")
+    field.score_again({run: values})
+    rows = table_of(browser.get("/campaigns/news/2026/values.csv"))
+    assert [row["query"] for row in rows] == ["q1", "q3", "q4"]
 
 
 ADDRESSES = {

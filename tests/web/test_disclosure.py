@@ -105,8 +105,10 @@ def test_no_page_and_no_file_tells_digits_that_are_rounded_away(
             assert "30 queries" not in text
             assert "30 judged" not in text
     # All of them show admins more, but the list of queries, which has no figure of a single system.
-    differing = [address for address in before["admin"] if before["admin"][address] != after["admin"][address]]
-    assert len(differing) == len(before["admin"]) - 1
+    # Tables for papers have the digits of pages, where such a small change may be lost.
+    exact = [address for address in before["admin"] if not address.endswith((".tex", ".md"))]
+    differing = [address for address in exact if before["admin"][address] != after["admin"][address]]
+    assert len(differing) == len(exact) - 1
     assert "30 queries judged" in before["admin"]["/campaigns/news/2025"]
     assert "0.4149" in before["admin"]["/campaigns/news/2025.csv"]
 

@@ -25,7 +25,7 @@ FORM = "it is a form of its reader's"
 OWN = "it is its reader's alone"
 ROOM = "organisers look at what they have just changed, each at something else"
 PROGRAM = "programs come with a token and no cookie, by which pages are kept"
-ONCE = "it is fetched once, to compute a run's figures again"
+ONCE = "it is fetched once, to compute something with it"
 FILE = "it is a file of this program's, sent without a statement"
 # Blueprint -> why none of its pages is kept.
 NOT_KEPT_ROOMS = {
@@ -38,6 +38,8 @@ NOT_KEPT_ROOMS = {
 NOT_KEPT = {
     "judgments.known": ONCE,
     "judgments.subtopics": ONCE,
+    "results.board_values": ONCE,
+    "results.old_board_values": ONCE,
     "site.logo": "it is a file, and seldom asked for",
     "site.text": "it is seldom read",
     "static": FILE,
