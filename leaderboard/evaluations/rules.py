@@ -127,6 +127,10 @@ OF_EVALUATION = {
 }
 
 
+# Scored beside the campaign's measures where judgments are pooled: how far they know what a run lists first.
+JUDGED = "Judged@10"
+
+
 class NoRelevant(StrEnum):
     """What becomes of a query without relevant documents in the detection measures."""
 
@@ -178,7 +182,7 @@ class ScoringSettings:
     excluded   external ids of queries that count nowhere, sorted
     hidden     external ids of queries that count for Subset.ALL only, sorted
     measures   canonical names of the measures that are shown, the primary one first
-    kept       those of measures that are scored only because an interval of a shown one needs their values
+    kept       those of measures that are scored only because an interval of a shown one needs their values, and JUDGED
     """
 
     beta: float | None

@@ -52,7 +52,7 @@ def init_app(app: Flask) -> None:
     """Gives templates the filters of this module, under their own names."""
     for written in (
         ago, aligned, decimals, duration, figure, markdown, marked, number, numbers.counted, numbers.size, over,
-        plain_figure, prior, sentence, signed, when,
+        percent, plain_figure, prior, sentence, signed, when,
     ):  # fmt: skip
         app.jinja_env.filters[written.__name__] = written
     app.jinja_env.filters.update(date=date, moment=moment, exact=exact)
@@ -102,6 +102,11 @@ def figure(value: float | None, unit: str = "", decimals: int = 0) -> Markup:
     own = len(text.partition(".")[2])
     padding = FIGURE_SPACE * (decimals - own + (not own)) if own < decimals else ""  # a whole number has no point
     return Markup(f'<data value="{digits}" title="{digits}">{text}</data>{padding}')  # noqa: S704  # numbers only, thousands of them on a page
+
+
+def percent(share: float) -> str:
+    """A share as a whole number of hundredths: `62 %`."""
+    return f"{100 * share:.0f}\N{NO-BREAK SPACE}%"
 
 
 def over(figure: Figure) -> str:

@@ -14,7 +14,7 @@ from leaderboard.numbers import counted
 from leaderboard.progress.reads.progress import Line, PeriodPoint, ProgressPage
 from leaderboard.results.reads.queries import Compared
 from leaderboard.statistics import LEAST_QUERIES, POWER, least_queries
-from leaderboard.web.formatting import number, over, plain_figure, sentence, signed, when
+from leaderboard.web.formatting import number, over, percent, plain_figure, sentence, signed, when
 
 LEAST_P = 0.001
 NAMED = 4  # systems that share something and are all named
@@ -22,7 +22,7 @@ NAMED = 4  # systems that share something and are all named
 
 def init_app(app: Flask) -> None:
     """Gives templates the filters named here."""
-    for sentences in (extreme, lead_rests_on, means_over, smallest_difference, times, why_no_intervals):
+    for sentences in (extreme, holes_in_words, lead_rests_on, means_over, smallest_difference, times, why_no_intervals):
         app.jinja_env.filters[sentences.__name__] = sentences
 
 
@@ -95,6 +95,24 @@ def means_over(page: BoardPage) -> str:
     if page.terms and page.terms.nothing_relevant and page.details_open and not page.tag:
         text += f"; without a relevant document: {page.terms.nothing_relevant:,}"
     return f"{text}."
+
+
+def holes_in_words(page: BoardPage) -> str:
+    """Which rows are judged far less than the others; empty where none is."""
+    if page.holes is None or not page.holes.marked:
+        return ""
+    entries = [row.entry for row in (*page.rows, *page.baselines)]
+    names, marked = disambiguate(entry.system for entry in entries), page.holes.marked
+    runs = [
+        f"{names[entry.system.id]} ({percent(marked[entry.submission_id])})"
+        for entry in entries
+        if entry.submission_id in marked
+    ]
+    return (
+        f"Holes: far fewer of the first ten documents of {_together(runs)} are judged than the systems' median, "
+        f"{percent(page.holes.median)}. Documents that nobody judged count as not relevant, so such a run may be "
+        "better than its figures."
+    )
 
 
 BEST_OF_SEVERAL = (

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from leaderboard import db, errors, metrics
 from leaderboard.campaigns.models import Campaign
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.rules import OF_CAMPAIGN, OF_EVALUATION, ScoringSettings, Split
+from leaderboard.evaluations.rules import JUDGED, OF_CAMPAIGN, OF_EVALUATION, Judging, ScoringSettings, Split
 from leaderboard.judgments.models import Judgment, JudgmentRevision, KnownDocument, Query, SubtopicJudgment
 from leaderboard.metrics.families.detection import measures_beside
 from leaderboard.metrics.measure import NEEDED
@@ -96,6 +96,8 @@ def settings_by(session: Session, evaluation: Evaluation, revision: JudgmentRevi
         lacks = {need for need, there in (("known", known), ("subtopics", subtopics)) if not there}
         measures = [measure for measure in measures if not lacks & set(measure.family.needs)] or measures
     others = [other for measure in measures for other in measures_beside(measure, campaign.no_relevant.value)]
+    if evaluation.judging is Judging.POOLED:
+        others.append(metrics.parse(JUDGED))
     settings = ScoringSettings(
         **{name: getattr(campaign, name) for name in OF_CAMPAIGN},
         **{name: getattr(evaluation, name) for name in OF_EVALUATION},

@@ -158,7 +158,7 @@ def test_under_pfa_only_the_interval_of_aqwv_is_of_its_parts(database: Database)
     """Ten queries have relevant documents and all twenty false alarms: P_miss never varies, and the mean of P_fa is
     .01 and another .01 for each query drawn from the second half. The values alone, all .55, would have no interval."""
     field = of_twenty(database, ("AQWV", "AP"), beta=20.0, no_relevant=NoRelevant.PFA_ONLY)
-    assert field.current_set().settings.kept == ("Pmiss", "Pfa")
+    assert field.current_set().settings.kept == ("Pmiss", "Pfa", "Judged@10")
     values = {
         "AQWV": [0.55] * 10 + [NAN] * 10,
         "Pmiss": [0.25] * 10 + [NAN] * 10,

@@ -62,6 +62,16 @@ def test_the_board_as_csv_has_all_digits_and_empty_cells_for_what_is_undefined(c
     assert row["label"] == "'=1+1"  # no spreadsheet takes it for a formula
 
 
+def test_a_run_with_holes_is_marked_and_named(client: Client, field: Field) -> None:
+    shares = {"Alder": 0.96, "Birch": 0.97, "Cedar": 0.97, "Dogwood": 0.98, "Elder": 0.62}
+    runs = {name: field.run(name, {"AP": [0.5] * 4, "Judged@10": [own] * 4}) for name, own in shares.items()}
+    page = client("").get("/campaigns/news/2026").text
+    assert page.count(">holes</span>") == 1
+    assert "of the first ten documents of Elder (62 %) are judged than the systems' median, 97 %." in text_of(page)
+    own = text_of(client("").get(f"/submissions/{runs['Elder']}").text)
+    assert "Of its first ten documents 62 % are judged; the median of the systems is 97 %. holes" in own
+
+
 @pytest.mark.parametrize("kind", FORMATS)
 def test_files_hide_what_the_page_hides(client: Client, field: Field, kind: str) -> None:
     field.run("Alder", {"AP": [0.6] * 4}, team="Thicket", label="secret-1")

@@ -58,7 +58,7 @@ def test_every_measure_is_kept_with_its_mean_and_its_value_on_each_query(world: 
     run = world.submit()
     world.drain()
     scores = _scores(world, run)
-    assert set(scores) == {(name, subset.value) for name in ("AQWV", "AP", "P@1") for subset in Subset}
+    assert set(scores) == {(name, subset.value) for name in ("AQWV", "AP", "P@1", "Judged@10") for subset in Subset}
     assert (scores["AP", "all"].mean, scores["AP", "all"].count) == (0.5, 3)
     assert _values(scores["AP", "all"]) == (0.5, 1.0, 0.0)
     assert scores["P@1", "all"].mean == pytest.approx(1 / 3)

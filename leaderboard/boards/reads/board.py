@@ -18,6 +18,7 @@ from leaderboard.errors import BadInput
 from leaderboard.evaluations.reads import evaluations as reads
 from leaderboard.frozen import frozen
 from leaderboard.metrics import Bools, Floats, parse, query_order
+from leaderboard.results.reads.holes import Holes, load_holes
 from leaderboard.results.reads.run import figure_over, load_vectors
 from leaderboard.submissions.reads.run_arrays import Wanted, load_figures, load_runs
 from leaderboard.submissions.reads.selection import on_boards
@@ -119,6 +120,7 @@ class BoardPage:
     baselines  those that stand above the rows of every page; of every run none where there are more than APART
     own_elsewhere  rows of the reader's teams that stand on another page, each with that page's number
     answers  to the organisers' form fields: which are columns, and what the reader filters by
+    holes    which of the rows are judged far less than the others; None where that can't be said, and of every run
     statistics  of exactly the runs shown; None until the worker has computed them, and for a tag
     organised  whether this reader organises the campaign
     parked   what organisers have to look at; empty for everybody else
@@ -148,6 +150,7 @@ class BoardPage:
     whole: Whole = field(default_factory=Whole)
     answers: BoardAnswers = field(default_factory=BoardAnswers)
     statistics: ranking.BoardStatistics | None = None
+    holes: Holes | None = None
     waiting: int = 0
     rescoring: int = 0
     organised: bool = False
@@ -423,6 +426,7 @@ def _with_rows(asked: AskedBoard) -> BoardPage:
             statistics = ranking.silent(statistics)  # the best of several runs is high by chance too
         elif not page.details_open:
             statistics = _rounded(asked, statistics, listing)
+    is_field = page.show is not ranking.Show.ALL  # one run of each system
     names = [each.name for each in page.columns]
     wanted = {*listing.shown, *listing.baselines}
     entries = [entry for entry in listing.entries if entry.submission_id in wanted]
@@ -454,6 +458,7 @@ def _with_rows(asked: AskedBoard) -> BoardPage:
         whole=listing.whole,
         answers=listing.answers,
         statistics=statistics,
+        holes=load_holes(session, disclosure, {entry.scoring_id for entry in listing.entries}) if is_field else None,
         waiting=0 if page.old else waiting,
         rescoring=0 if page.old else rescoring,
     )

@@ -19,10 +19,11 @@ from leaderboard.boards.reads import entries as table
 from leaderboard.boards.reads.entries import NO_FIGURE, Column, Disclosure, Figure, per_query_columns
 from leaderboard.boards.reads.ranking import load_standing, ranks, sorted_rows
 from leaderboard.evaluations.reads import evaluations as reads
-from leaderboard.evaluations.rules import Judging, NoRelevant, ScoringSettings, Subset, download_name
+from leaderboard.evaluations.rules import JUDGED, Judging, NoRelevant, ScoringSettings, Subset, download_name
 from leaderboard.frozen import frozen
 from leaderboard.metrics import Columns, Floats, Ints, Measure
 from leaderboard.metrics.families.detection import AQWV, MQWV, columns_from_values
+from leaderboard.results.reads.holes import Holes, load_holes
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.reads.selection import holders_against
 from leaderboard.submissions.reads.status import ScoredSubmission, find_scored, label_of
@@ -203,6 +204,8 @@ class SubmissionResults:
     nothing_relevant  those of them that are judged, and without a relevant document; None where this reader may not
                       know which
     not_judged        those of them that nobody judged, where these are left out; None likewise
+    judged   the mean share of judged documents among its first ten; None where `holes` is
+    holes    which runs, this one or others, are judged far less than the field; None where that can't be said
     """
 
     id: int
@@ -228,6 +231,8 @@ class SubmissionResults:
     standing: table.Entry | None
     empty_because: str
     compared_with: int
+    judged: float | None
+    holes: Holes | None
 
 
 def results(
@@ -263,6 +268,7 @@ def results(
     queries = sorted_rows(rows, sort or "", {**orders, "difference": by_difference})
     shown, paging = table.paged(queries, page, PAGE)
     missing = tuple(scoring_set.settings.counted(scoring.missing, scored.subset))
+    holes = load_holes(session, disclosure, {entry.scoring_id for entry in others}, [scoring.id])
     judged = reads.judged_queries(session, scoring_set) if details else ()
     barren = {query.external_id for query in judged if (query.best_grade or 0) < level}.difference(scoring.unjudged)
     return SubmissionResults(
@@ -289,6 +295,8 @@ def results(
         standing=standing,
         empty_because="" if standing else _why_empty(session, run),
         compared_with=len(others),
+        judged=scores[JUDGED].mean if holes and JUDGED in scores else None,
+        holes=holes,
     )
 
 

@@ -1,0 +1,70 @@
+"""Runs of which far less is judged than of the field: where the mark stands, and who sees it."""
+
+import pytest
+
+from leaderboard.access import CONSOLE, VISITOR, Actor
+from leaderboard.boards.reads.board import BoardPage, BoardQuery, board
+from leaderboard.db import Database
+from leaderboard.evaluations.rules import Judging, Opening
+from leaderboard.results.reads.run import results
+from tests.support.field import NOW, Field
+
+SHARES = {"Alder": 0.96, "Birch": 0.97, "Cedar": 0.97, "Dogwood": 0.98, "Elder": 0.62}  # below .97 − .1 is the last
+
+
+def fill(field: Field, shares: dict[str, float] = SHARES) -> dict[str, int]:
+    return {name: field.run(name, {"AP": [0.5] * 4, "Judged@10": [own] * 4}) for name, own in shares.items()}
+
+
+def board_of(field: Field, actor: Actor = VISITOR, **asked: str) -> BoardPage:
+    with field.database.read() as session:
+        return board(session, actor, "news", "2026", NOW, BoardQuery(**asked))
+
+
+def test_a_run_is_marked_of_which_far_less_is_judged_than_of_the_others(field: Field) -> None:
+    runs = fill(field)
+    holes = board_of(field).holes
+    assert holes is not None
+    assert (holes.median, dict(holes.marked)) == (0.97, {runs["Elder"]: 0.62})
+    assert board_of(field, show="all").holes is None  # a system with many runs would say what is usual
+
+
+def test_in_a_field_that_differs_much_no_run_stands_out(field: Field) -> None:
+    fill(field, {"Alder": 1.0, "Birch": 0.9, "Cedar": 0.7, "Dogwood": 0.5})  # the fence is at .65 − 1.5 · .275 = .2375
+    holes = board_of(field).holes
+    assert holes is not None
+    assert not holes.marked
+
+
+def test_in_a_field_that_is_judged_alike_a_little_less_is_no_hole(field: Field) -> None:
+    fill(field, {**SHARES, "Elder": 0.88})
+    holes = board_of(field).holes
+    assert holes is not None
+    assert not holes.marked
+
+
+def test_a_run_says_how_much_of_it_is_judged_beside_the_field(field: Field) -> None:
+    runs = fill(field)
+    other = field.run("Elder", {"AP": [0.1] * 4, "Judged@10": [0.5] * 4})  # stands for no system
+    with field.database.read() as session:
+        found = [results(session, VISITOR, runs["Elder"], NOW), results(session, VISITOR, other, NOW)]
+    assert [page.judged for page in found] == [0.62, 0.5]
+    assert [page.id in page.holes.marked for page in found if page.holes] == [True, True]
+
+
+def test_nothing_is_said_while_single_queries_are_closed(field: Field) -> None:
+    runs = fill(field)
+    field.change(details=Opening.NEVER)
+    assert board_of(field).holes is None
+    assert board_of(field, CONSOLE).holes is not None
+    with field.database.read() as session:
+        page = results(session, VISITOR, runs["Elder"], NOW)
+    assert (page.judged, page.holes) == (None, None)
+
+
+@pytest.mark.parametrize("judging", Judging)
+def test_judged_is_scored_where_judgments_are_pooled(database: Database, judging: Judging) -> None:
+    field = Field(database).campaign().evaluation(judging=judging)
+    assert ("Judged@10" in field.current_set().settings.kept) is (judging is Judging.POOLED)
+    fill(field)
+    assert (board_of(field).holes is None) is (judging is Judging.COMPLETE)
