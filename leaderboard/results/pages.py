@@ -19,6 +19,7 @@ from leaderboard.web import exports
 from leaderboard.web.charts.differences import comparison_chart
 from leaderboard.web.charts.drawing import Chart
 from leaderboard.web.charts.files import charted
+from leaderboard.web.charts.scatter import scatter_chart
 from leaderboard.web.context import page_number, read, store
 from leaderboard.web.endpoints import plain
 from leaderboard.web.exports import Cell, Table, column_facts, columns, evaluation_table, exported, file_name
@@ -164,15 +165,18 @@ def compare_runs(campaign: str, evaluation: str) -> ResponseReturnValue:
         return redirect(url_for(".compare_runs", campaign=campaign, evaluation=evaluation, **chosen))
     page = _compare(campaign, evaluation, page_number())
     compared = page.compared
-    chart = comparison_chart(compared) if compared else None
+    charts = _compare_charts(compared)
     finding = comparison_finding(compared) if compared else None
-    return render_template("results/compare_runs.html", page=page, compared=compared, chart=chart, finding=finding)
+    return render_template("results/compare_runs.html", page=page, compared=compared, charts=charts, finding=finding)
+
+
+def _compare_charts(compared: queries.Compared | None) -> tuple[Chart | None, ...]:
+    return (comparison_chart(compared), scatter_chart(compared)) if compared else ()
 
 
 @charted(blueprint, COMPARE_ADDRESS)
-def compare_runs_charts(campaign: str, evaluation: str) -> tuple[Chart | None]:
-    compared = _compare(campaign, evaluation).compared
-    return (comparison_chart(compared) if compared else None,)
+def compare_runs_charts(campaign: str, evaluation: str) -> tuple[Chart | None, ...]:
+    return _compare_charts(_compare(campaign, evaluation).compared)
 
 
 @exported(blueprint, COMPARE_ADDRESS)

@@ -10,11 +10,13 @@ from flask import Flask
 from leaderboard.access import VISITOR
 from leaderboard.db import Database
 from leaderboard.progress.reads.progress import ProgressPage, progress
+from leaderboard.results.reads.queries import compare
 from leaderboard.results.reads.run import results
 from leaderboard.submissions.rules import SystemKind
 from leaderboard.web.charts.differences import SINGLE, differences_chart
 from leaderboard.web.charts.drawing import PROPERTIES, SVG, Chart
 from leaderboard.web.charts.progress import progress_chart
+from leaderboard.web.charts.scatter import MOST_POINTS, scatter_chart
 from tests.support.field import NAN, NOW, Field
 
 YEARS = (2024, 2025, 2026)
@@ -150,6 +152,37 @@ def test_a_runs_chart_says_where_it_is_above_and_below_the_median(field: Field) 
         "most above on q1 (+0.500); furthest below on q2 (−0.250)."
     )
     assert {"q1", "q2", "q3"} <= set(texts(chart.wide))
+
+
+def scatter_of(database: Database, first: int, second: int) -> Chart:
+    with database.read() as session:
+        found = compare(session, VISITOR, "news", "2026", NOW, a=first, b=second).compared
+    assert found is not None
+    chart = scatter_chart(found)
+    assert chart is not None
+    return chart
+
+
+def test_two_runs_are_points_one_across_and_one_upwards(field: Field) -> None:
+    first = field.run("Alder", {"AP": [0.75, 0.25, 0.5, NAN]})
+    second = field.run("Birch", {"AP": [0.25, 0.5, 0.5, 0.5]})
+    chart = scatter_of(field.database, first, second)
+    values = [(row["query"], row["a"], row["b"]) for row in chart.rows]
+    assert values == [("q1", 0.75, 0.25), ("q2", 0.25, 0.5), ("q3", 0.5, 0.5)]
+    said = [title.text for title in ElementTree.fromstring(chart.wide).iter(f"{{{SVG}}}title")]
+    assert said == ["q1: 0.750 and 0.250", "q2: 0.250 and 0.500", "q3: 0.500 and 0.500"]
+    assert {"q1", "q2", "AP of Alder", "AP of Birch"} <= set(texts(chart.wide))
+    assert "q3" not in texts(chart.wide)  # level: its name would say nothing
+
+
+def test_points_of_very_many_queries_become_squares(database: Database) -> None:
+    queries = MOST_POINTS + 1
+    field = Field(database).campaign().evaluation(tags=[()] * queries, qrels="q1 0 d 1\n", judging="complete")
+    values = [(number % 10) / 10 for number in range(queries)]
+    first, second = field.run("Alder", {"AP": values}), field.run("Birch", {"AP": values[::-1]})
+    chart = scatter_of(database, first, second)
+    assert "the darker a square, the more queries are in it" in chart.sentence
+    assert len(chart.wide) < 20_000
 
 
 def test_very_many_queries_become_a_histogram(database: Database) -> None:

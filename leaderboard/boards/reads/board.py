@@ -18,7 +18,7 @@ from leaderboard.errors import BadInput
 from leaderboard.evaluations.reads import evaluations as reads
 from leaderboard.frozen import frozen
 from leaderboard.metrics import Bools, Floats, parse, query_order
-from leaderboard.results.reads.holes import Holes, load_holes
+from leaderboard.results.reads.holes import Holes, holes_of, judged_beside
 from leaderboard.results.reads.run import figure_over, load_vectors
 from leaderboard.submissions.reads.run_arrays import Wanted, load_figures, load_runs
 from leaderboard.submissions.reads.selection import on_boards
@@ -120,7 +120,8 @@ class BoardPage:
     baselines  those that stand above the rows of every page; of every run none where there are more than APART
     own_elsewhere  rows of the reader's teams that stand on another page, each with that page's number
     answers  to the organisers' form fields: which are columns, and what the reader filters by
-    holes    which of the rows are judged far less than the others; None where that can't be said, and of every run
+    holes    which of the rows are judged far less than the others; None where that can't be said, for every run and
+             for a tag
     statistics  of exactly the runs shown; None until the worker has computed them, and for a tag
     organised  whether this reader organises the campaign
     parked   what organisers have to look at; empty for everybody else
@@ -241,13 +242,13 @@ def list_rows(asked: AskedBoard) -> Listing:
 
 def _all_rows(asked: AskedBoard) -> Listing:
     view, ranked_by, page = asked.view, asked.ranked_by, asked.page
-    session, disclosure = asked.session, asked.disclosure
+    session, disclosure, judged = asked.session, asked.disclosure, judged_beside(asked.disclosure)
     if view.set_id is None:
         where = session, disclosure.actor, disclosure.evaluation, disclosure.moment
-        entries = ranking.load_standing(*where, ranked_by, page.show)
+        entries = ranking.load_standing(*where, ranked_by, page.show, judged)
     else:
         own_rows = ranking.stands_by(StoredChoice(RunChoice.PRIMARY)) if page.show is ranking.Show.PRIMARY else None
-        candidates = table.load_entries(session, [disclosure], [ranked_by.name], standing=own_rows)
+        candidates = table.load_entries(session, [disclosure], [ranked_by.name, *judged], standing=own_rows)
         entries = ranking.choose(candidates, page.show, ranked_by)
     if asked.positions is not None:
         entries = asked.with_figures(entries, [ranked_by.name])
@@ -426,7 +427,6 @@ def _with_rows(asked: AskedBoard) -> BoardPage:
             statistics = ranking.silent(statistics)  # the best of several runs is high by chance too
         elif not page.details_open:
             statistics = _rounded(asked, statistics, listing)
-    is_field = page.show is not ranking.Show.ALL  # one run of each system
     names = [each.name for each in page.columns]
     wanted = {*listing.shown, *listing.baselines}
     entries = [entry for entry in listing.entries if entry.submission_id in wanted]
@@ -458,7 +458,7 @@ def _with_rows(asked: AskedBoard) -> BoardPage:
         whole=listing.whole,
         answers=listing.answers,
         statistics=statistics,
-        holes=load_holes(session, disclosure, {entry.scoring_id for entry in listing.entries}) if is_field else None,
+        holes=None if page.show is ranking.Show.ALL else holes_of(listing.entries),
         waiting=0 if page.old else waiting,
         rescoring=0 if page.old else rescoring,
     )

@@ -86,6 +86,7 @@ def load_candidates(
     now: datetime,
     by: Mapping[int, Collection[str]],
     show: Show | None = None,
+    more: Collection[str] = (),
 ) -> list[table.Entry]:
     """The scored runs of current sets that `choose` has to choose from, with their figures under the measures of `by`.
 
@@ -95,6 +96,7 @@ def load_candidates(
 
     show  None for each campaign's own rule
     by    evaluation -> the measures that `choose` is to choose the best run by
+    more  measures of which figures are read too
     """
     stored: dict[rules.StoredChoice, list[table.Disclosure]] = {}
     others: dict[Show, list[table.Disclosure]] = {}
@@ -104,7 +106,7 @@ def load_candidates(
             others.setdefault(shown, []).append(each)
         else:
             stored.setdefault(_stored_choice(each, shown), []).append(each)
-    wanted, entries = set[str]().union(*by.values()), list[table.Entry]()
+    wanted, entries = set(more).union(*by.values()), list[table.Entry]()
     if stored:
         own_rows = (
             sa.and_(ScoringSet.evaluation_id.in_([each.evaluation.id for each in own]), stands_by(way))
@@ -145,11 +147,12 @@ def load_standing(
     now: datetime,
     by: table.Column,
     show: Show | None = None,
+    more: Collection[str] = (),
 ) -> list[table.Entry]:
-    """The runs that stand on an evaluation's board by this measure, with its figures. show: None for the campaign's own
-    rule"""
+    """The runs that stand on an evaluation's board by this measure, with its figures, and those of `more`. show: None
+    for the campaign's own rule"""
     show = show or Show(evaluation.campaign.run_choice)
-    candidates = load_candidates(session, actor, [evaluation], now, {evaluation.id: [by.name]}, show)
+    candidates = load_candidates(session, actor, [evaluation], now, {evaluation.id: [by.name]}, show, more)
     return choose(candidates, show, by)
 
 

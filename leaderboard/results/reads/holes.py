@@ -1,18 +1,15 @@
 """How much of what runs list first is judged, beside the field: what nobody judged counts as not relevant, so a run
 with many such holes may be better than its figures."""
 
-from collections.abc import Mapping, Sequence, Set as AbstractSet
+from collections.abc import Iterable, Mapping
 
 import numpy as np
-import sqlalchemy as sa
-from sqlalchemy.orm import Session
 
 from leaderboard.access import Content, may_see
-from leaderboard.boards.reads.entries import Disclosure
+from leaderboard.boards.reads.entries import Disclosure, Entry
 from leaderboard.boards.rules import least_judged
 from leaderboard.evaluations.rules import JUDGED, Judging
 from leaderboard.frozen import frozen
-from leaderboard.worker.models import Score, Scoring
 
 
 @frozen
@@ -20,28 +17,26 @@ class Holes:
     """Means of Judged@10.
 
     median  of the field
-    marked  submission -> its mean, of those that are far below the field's (`boards.rules.least_judged`)
+    least   what is below it is far less than the field's (`boards.rules.least_judged`)
+    marked  submission -> its mean, of those of the field that are below it
     """
 
     median: float
+    least: float
     marked: Mapping[int, float]
 
 
-def load_holes(
-    session: Session, disclosure: Disclosure, field: AbstractSet[int], more: Sequence[int] = ()
-) -> Holes | None:
-    """None while single queries are closed to the reader, and where nothing says how much is judged.
-
-    field  scorings that say what is usual; more: others that may be marked too
-    """
+def judged_beside(disclosure: Disclosure) -> tuple[str, ...]:
+    """The measure that `holes_of` needs of each entry; none under complete judgments, and while single queries are
+    closed to the reader."""
     details = may_see(disclosure.actor, disclosure.evaluation, Content.DETAILS, disclosure.moment)
-    if not details or disclosure.scoring_set.settings.judging is Judging.COMPLETE:
+    return (JUDGED,) if details and disclosure.scoring_set.settings.judging is Judging.POOLED else ()
+
+
+def holes_of(field: Iterable[Entry]) -> Holes | None:
+    """field: the runs that say what is usual, with figures of `judged_beside`; None where none has one"""
+    shares = {entry.submission_id: mean for entry in field if (mean := entry.figure(JUDGED).mean) is not None}
+    if not shares:
         return None
-    own = Score.measure == JUDGED, Score.subset == disclosure.subset, Score.scoring_id.in_({*field, *more})
-    rows = session.execute(sa.select(Score.scoring_id, Scoring.submission_id, Score.mean).join(Scoring).where(*own))
-    shares = {(scoring, submission): mean for scoring, submission, mean in rows if mean is not None}
-    usual = [mean for (scoring, _), mean in shares.items() if scoring in field]
-    if not usual:
-        return None
-    median, least = least_judged(np.array(usual))
-    return Holes(median, {submission: mean for (_, submission), mean in shares.items() if mean < least})
+    median, least = least_judged(np.array([*shares.values()]))
+    return Holes(median, least, {run: share for run, share in shares.items() if share < least})

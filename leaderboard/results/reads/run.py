@@ -23,7 +23,7 @@ from leaderboard.evaluations.rules import JUDGED, Judging, NoRelevant, ScoringSe
 from leaderboard.frozen import frozen
 from leaderboard.metrics import Columns, Floats, Ints, Measure
 from leaderboard.metrics.families.detection import AQWV, MQWV, columns_from_values
-from leaderboard.results.reads.holes import Holes, load_holes
+from leaderboard.results.reads.holes import Holes, holes_of, judged_beside
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.reads.selection import holders_against
 from leaderboard.submissions.reads.status import ScoredSubmission, find_scored, label_of
@@ -205,7 +205,7 @@ class SubmissionResults:
                       know which
     not_judged        those of them that nobody judged, where these are left out; None likewise
     judged   the mean share of judged documents among its first ten; None where `holes` is
-    holes    which runs, this one or others, are judged far less than the field; None where that can't be said
+    holes    how much of the field is; None where that can't be said
     """
 
     id: int
@@ -257,10 +257,10 @@ def results(
     of_run = sa.select(Score).where(Score.scoring_id == scoring.id, Score.subset == scored.subset)
     scores = {score.measure: score for score in session.scalars(of_run.options(sa.orm.undefer(Score.values)))}
     disclosure, own = Disclosure(actor, evaluation, scoring_set, now), actor.is_in(run.team_id)
-    on_board = load_standing(session, actor, evaluation, now, held.primary)
+    on_board = load_standing(session, actor, evaluation, now, held.primary, more=judged_beside(disclosure))
     standing = next((entry for entry in on_board if (entry.system_id, entry.late) == (run.system_id, run.late)), None)
     others = on_board if disclosure.sees(Content.RESULTS, own=False) else []
-    places = ranks(others, held.primary)
+    places, holes = ranks(others, held.primary), holes_of(others)
     texts = may_see(actor, evaluation, Content.TEXTS, now)
     rows = _values(session, scored, scores, column, others, texts) if details else ()
     orders = {each.name: (each, lambda row, at=at: row.values[at]) for at, each in enumerate(value_columns)}
@@ -268,7 +268,6 @@ def results(
     queries = sorted_rows(rows, sort or "", {**orders, "difference": by_difference})
     shown, paging = table.paged(queries, page, PAGE)
     missing = tuple(scoring_set.settings.counted(scoring.missing, scored.subset))
-    holes = load_holes(session, disclosure, {entry.scoring_id for entry in others}, [scoring.id])
     judged = reads.judged_queries(session, scoring_set) if details else ()
     barren = {query.external_id for query in judged if (query.best_grade or 0) < level}.difference(scoring.unjudged)
     return SubmissionResults(
