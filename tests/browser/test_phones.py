@@ -47,7 +47,7 @@ NO_PAGES = {
 PAGES = {
     endpoint: pages[0].address.replace("sekretalder", "{system_slug}").replace("sekretwoods", "the-long-team")
     for endpoint, pages in access_rules.PAGES.items()
-    if endpoint not in NO_PAGES and not endpoint.startswith("api.")
+    if endpoint not in NO_PAGES and not endpoint.startswith("api.") and not endpoint.endswith("_charts")
 } | {
     "results.compare_runs": f"{BOARD}/compare?a={{run}}&b={{other}}",
     "organise_people.remove_organiser": f"{ROOM}/organisers/{{member}}/remove",
