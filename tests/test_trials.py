@@ -5,12 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from leaderboard.metrics.aggregation import MEAN
 from tests.support.shared import SHARED_VARIABLE
-from trials import kill_storm, linked_years, readers, siege, smallest_difference, standing_storm
+from trials import kill_storm, readers, siege, smallest_difference, standing_storm
 from trials.__main__ import TRIALS, trial
 from trials.campaigns import Cell, Counts
-from trials.populations import Population
 from trials.statistics import broken_promises
 
 OF_REAL_RUNS = ("statistics", "disastrous run", "smallest difference", "linked years", "measures")
@@ -36,13 +34,6 @@ def test_what_stands_is_right_when_runs_are_scored_chosen_and_withdrawn_at_once(
     small = ["--seconds", "1", "--workers", "2", "--actors", "3"]
     assert standing_storm.main([*small, "--engine", "postgresql"]) == 0
     assert "'withdraw'" in capsys.readouterr().out
-
-
-def test_the_true_effects_of_linked_years_are_those_of_the_whole_halves() -> None:
-    population = Population("made up", (np.random.default_rng(1).random((40, 4)),), MEAN)
-    held, without = linked_years.coverage(population, queries=25, campaigns=30, seed=1)
-    assert without == 0
-    assert (held > 0.8).all()
 
 
 def test_the_smallest_difference_is_found_four_times_in_five() -> None:
