@@ -23,6 +23,7 @@ TRIALS = (
     "disastrous run",
     "smallest difference",
     "linked years",
+    "judging agreement",
     "measures",
     "properties",
 )

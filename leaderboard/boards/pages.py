@@ -203,6 +203,7 @@ def sources_file(campaign: str, evaluation: str) -> Table:
             }
             for agreement in page.agreements
         },
+        "judgments": {agreement.source.source: plain(agreement.judging) for agreement in page.agreements},
     }
     return evaluation_table(page.evaluation, "-sources", shown, page.rows, facts)
 

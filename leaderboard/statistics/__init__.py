@@ -8,6 +8,7 @@ has no value. Whatever is drawn at random starts from a seed that stands in the 
 `reason` says why. scipy.stats is imported only when two systems are compared (docs/decisions/0007-scipy.md).
 """
 
+from leaderboard.statistics.agreement import Kappa, distances, kappa
 from leaderboard.statistics.comparison import (
     POWER,
     ComparisonTable,

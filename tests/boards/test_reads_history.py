@@ -442,3 +442,29 @@ def test_sources_stand_side_by_side_with_how_they_agree(field: Field) -> None:
     # By the model's order Cedar, Alder, Birch: 2 / 2 · (0 / 1 + 1 / 2) − 1.
     assert order.tau_ap == pytest.approx(-0.5)
     assert order.largest == 2
+    # No document of q1 to q4 has two grades by either source.
+    assert page.agreements[0].judging is not None
+    assert page.agreements[0].judging.relevant.value is None
+
+
+def test_sources_say_how_their_judgments_agree_over_the_queries_that_a_reader_may_know_of(field: Field) -> None:
+    """The assessors have q1 d1, q2 d1 d2, q3 d1 to d3 and q4 d1 to d4, all of grade 1."""
+    run = field.run("Alder", {"AP": [0.8] * 4})
+    field.judge_again("q1 0 d1 0\nq2 0 d1 1\nq2 0 d2 2\nq3 0 d9 1\nq4 0 d1 0\nq4 0 d2 1\n", {run: {}}, source="llm")
+    ((agreement,),) = [side_by_side(field).agreements]
+    judging = agreement.judging
+    assert judging is not None
+    assert (judging.documents, judging.queries, judging.same, judging.level) == (5, 3, 2, 1)
+    assert (judging.grades, judging.counts) == ((0, 1, 2), ((0, 0, 0), (2, 2, 1), (0, 0, 0)))
+    assert judging.linear == (0.0, None, None)  # the assessors' grades are all one: as by chance, whoever judges again
+    with field.database.write() as session:
+        session.execute(sa.update(Query).where(Query.external_id == "q4").values(split=Split.HIDDEN))
+    field.change(hidden_queries=Opening.NEVER)
+    counted = [side_by_side(field, actor).agreements[0].judging for actor in (VISITOR, ORGANISER)]
+    assert [each and each.documents for each in counted] == [3, 5]
+    with field.database.write() as session:
+        evaluation = session.scalars(sa.select(Evaluation)).one()
+        exclude_queries(session, CONSOLE, evaluation, ["q2"], "two needs in one")
+    judging = side_by_side(field, ORGANISER).agreements[0].judging
+    assert judging is not None
+    assert judging.documents == 3

@@ -77,6 +77,7 @@ def test_sources_stand_side_by_side_on_one_page(browser: FlaskClient) -> None:
     page = text_of(browser.get(f"{HERE}/sources").text)
     assert "2 sources, and how far their boards agree" in page
     assert "-1.000" in page
+    assert "llm and assessors gave 67 % of the 3 documents that both judged the same grade." in page
     csv = browser.get(f"{HERE}/sources.csv").text.splitlines()
     assert csv[0] == "system,team,kind,submission,rank by assessors,mean by assessors,rank by llm,mean by llm"
     assert csv[1].startswith("Birch,")

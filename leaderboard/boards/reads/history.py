@@ -15,6 +15,7 @@ from sqlalchemy.orm import Session
 from leaderboard import errors, metrics, numbers
 from leaderboard.access import Actor, Content, effective_time, may_see, require, subset_seen
 from leaderboard.boards.reads import entries as table
+from leaderboard.boards.reads.judging_agreement import JudgingAgreement, judging_agreement
 from leaderboard.boards.reads.ranking import ComparedBoard, Orders, Shared, load_boards, orders, shared
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads import evaluations as reads
@@ -277,10 +278,12 @@ class SourceRow:
 
 @frozen
 class Agreement:
-    """How a source's boards agree with the official one's, by each measure that both have."""
+    """How a source agrees with the official one: its boards, by each measure that both have, and its judgments; None
+    where no document was judged by both."""
 
     source: BoardVersion
     orders: tuple[Orders, ...]
+    judging: JudgingAgreement | None
 
 
 @frozen
@@ -358,9 +361,14 @@ def sources(
         boards = load_boards(session, ((each, by, own) for each, own in zip(shown, compared, strict=True)))
     labels = _labels(session, evaluation, boards)
     names = _names(labels)
+    subset = subset_seen(actor, evaluation, now)
     agreements = tuple(
-        Agreement(source, tuple(orders(each, shared(boards[0], each, board, each), names) for each in own))
-        for source, board, own in zip(versions[1:], boards[1:], compared[1:], strict=True)
+        Agreement(
+            board_version(evaluation, scoring_set),
+            tuple(orders(each, shared(boards[0], each, board, each), names) for each in own),
+            judging_agreement(session, sets[0], scoring_set, subset),
+        )
+        for scoring_set, board, own in zip(sets[1:], boards[1:], compared[1:], strict=True)
     )
     return SourcesPage(
         evaluation=reads.evaluation_heading(evaluation, now),
