@@ -25,6 +25,7 @@ COMMANDS = {  # name: (the module that has the command, its line in the list)
     "check": ("check", "Says what would become of a run, before it counts."),
     "curves": ("runs", "A run's curves as columns: sweep, oracle, recall, rank."),
     "agreement": ("runs", "How much two runs agree, query by query."),
+    "opinion": ("opinion", "What the values of any board can tell of its systems."),
     "baseline": ("baseline", "A run of BM25 or tf-idf over a collection of documents."),
     "fuse": ("runs", "One run made of several: reciprocal ranks, CombSUM."),
     "db": ("database", "Brings the database's tables up to date."),

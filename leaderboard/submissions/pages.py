@@ -63,10 +63,7 @@ from leaderboard.web.sessions import signed_in
 from leaderboard.web.uploads import Fields, Posted
 
 SILENCE = timedelta(minutes=2)  # after which a file holds no place any more, though nobody took it away
-# Each look at a file takes up to some hundred megabytes for a second: more at once would bound nobody's memory. Checks
-# hold up no run that is sent, and only so many of them wait, each with a thread.
-RUNS_AT_ONCE, CHECKS_AT_ONCE = threading.BoundedSemaphore(2), threading.BoundedSemaphore(2)
-CHECKS_WAITING = threading.BoundedSemaphore(20)
+RUNS_AT_ONCE = threading.BoundedSemaphore(2)  # beside those of `uploads.turn`: checks hold up no run that is sent
 NO_FILE = Received("", "", "", 0, 0, "")
 YES = ("yes", "true", "1")
 
@@ -255,13 +252,8 @@ def check_sent(
         wrong.update(problems)
         if wrong:
             return None
-        if not CHECKS_WAITING.acquire(blocking=False):
-            raise errors.TooManyAttempts("Many files are being checked at this moment; try again in a minute.")
-        try:
-            with uploads.aside(), CHECKS_AT_ONCE:
-                return _check_file(path, filename, expected, settings.threshold, teams)
-        finally:
-            CHECKS_WAITING.release()
+        with uploads.turn():
+            return _check_file(path, filename, expected, settings.threshold, teams)
 
     return *uploads.look(look, check, admit), wrong or {"run": ["choose the file of the run"]}
 

@@ -19,7 +19,7 @@ from werkzeug.http import parse_options_header
 from werkzeug.sansio.multipart import Epilogue, Field, File, MultipartDecoder, NeedData, Preamble
 from wtforms import ValidationError
 
-from leaderboard.errors import BadInput, InvalidFields, LeaderboardError, TooLarge, file_of
+from leaderboard.errors import BadInput, InvalidFields, LeaderboardError, TooLarge, TooManyAttempts, file_of
 from leaderboard.formats import SIDE_BYTES
 from leaderboard.frozen import frozen
 from leaderboard.numbers import size
@@ -100,18 +100,38 @@ def receive(
 
 
 def look(
-    see: Callable[[Fields, Path, str], T | None], check: Callable[[Fields], None] | None, admit: Admit
+    see: Callable[[Fields, Path, str], T | None],
+    check: Callable[[Fields], None] | None,
+    admit: Admit,
+    file_field: str = "run",
 ) -> tuple[Fields, T | None]:
-    """Reads this request's form with a run and keeps nothing: its fields, and what `see` makes of them, the path and
+    """Reads this request's form with a file and keeps nothing: its fields, and what `see` makes of them, the path and
     the name of the file; None where no file was sent.
 
     Raises as `receive` does, what `admit` raises, and TooLarge for a file over the cap.
     """
-    with _read(("run",), check or _require_own_form, admit) as (fields, files, refusal):
+    with _read((file_field,), check or _require_own_form, admit) as (fields, files, refusal):
         if refusal is not None:
             raise refusal
-        file = files.get("run")
+        file = files.get(file_field)
         return fields, see(fields, file.whole(), file.filename) if file else None
+
+
+# Each look at a file takes up to some hundred megabytes for a second: more at once would bound nobody's memory. Only so
+# many of them wait, each with a thread.
+AT_ONCE, WAITING = threading.BoundedSemaphore(2), threading.BoundedSemaphore(20)
+
+
+@contextmanager
+def turn() -> Iterator[None]:
+    """Within it a file is looked at in another process. Raises TooManyAttempts while many wait."""
+    if not WAITING.acquire(blocking=False):
+        raise TooManyAttempts("Many files are being checked at this moment; try again in a minute.")
+    try:
+        with aside(), AT_ONCE:
+            yield
+    finally:
+        WAITING.release()
 
 
 @contextmanager

@@ -306,6 +306,7 @@ PAGES: dict[str, tuple[Page, ...]] = {
     "organise_people.founders": (Page("/organise/founders", ROOMS, only_admins=True),),
     "submit.new": (Page("/campaigns/news/2026/submit", ACCOUNTS),),
     # A run that waits is its sender's alone: test_before_the_queue.py.
+    "opinion.new_opinion": (Page("/opinion", ACCOUNTS),),
     "run_checks.new_check": (Page("/campaigns/news/2026/check", ACCOUNTS),),
     "account.show": (Page("/account/", ACCOUNTS),),
     "account.password": (Page("/account/password", ACCOUNTS),),
@@ -511,7 +512,7 @@ _forms(LOG_IN_FIRST, {
     "account.close": "/account/close", "account.change": "/account/email",
     "account.choose": "/account/mail", "account.new": "/account/tokens/new",
     "teams.new": "/account/teams/new", "teams.join": "/join/{token}",
-    "run_checks.check": "/campaigns/news/2026/check",
+    "run_checks.check": "/campaigns/news/2026/check", "opinion.opinion": "/opinion",
     "api.submit_run": f"{API}/campaigns/news/evaluations/2026/submissions",
     "api.check": f"{API}/campaigns/news/evaluations/2026/check",
     "api.make_team": f"{API}/teams", "api.join_team": f"{API}/teams/join",

@@ -29,7 +29,7 @@ ONCE = "it is fetched once, to compute something with it"
 FILE = "it is a file of this program's, sent without a statement"
 # Blueprint -> why none of its pages is kept.
 NOT_KEPT_ROOMS = {
-    "account": OWN, "submit": FORM, "run_checks": FORM,
+    "account": OWN, "submit": FORM, "run_checks": FORM, "opinion": FORM,
     "api": PROGRAM,
     "bootstrap": FILE,
     "health": "it says whether the database answers now",

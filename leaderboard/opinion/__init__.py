@@ -1,0 +1,1 @@
+"""What the values of any board can tell of its systems, whoever computed them."""

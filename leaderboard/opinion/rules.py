@@ -1,0 +1,143 @@
+"""Per-query values of the systems of any board, read from CSV, and what a board of ours would say of them."""
+
+import csv
+import io
+import math
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from leaderboard import statistics
+from leaderboard.errors import FileRejected, Problem
+from leaderboard.formats import ByteSource, Limits, open_plain
+from leaderboard.formats.plain_text import MIB, shown
+from leaderboard.formats.tables import our_name
+from leaderboard.frozen import frozen
+from leaderboard.metrics import Floats
+from leaderboard.metrics.measure import Direction
+from leaderboard.numbers import counted, first_of, read_number
+from leaderboard.statistics import Interval
+from leaderboard.statistics.fragility import Fragility
+from leaderboard.statistics.ranks import rank_sets
+
+TEXT = Limits(expanded_bytes=128 * MIB)
+TOLD = 20  # problems
+NAMED = 5  # systems or items that a sentence names
+DRAWN = 20_000_000  # items drawn for intervals at most, as for a board
+
+
+@frozen
+class SystemOpinion:
+    """rank: on these rows; low, high: the ranks that the system may have."""
+
+    system: str
+    rank: int | None
+    low: int | None
+    high: int | None
+    may_be_best: bool
+    mean: Interval
+
+
+@frozen
+class Opinion:
+    """item: what a row of the values is, `query` or `item`. rows: the best first. finding: what may be said of them, in
+    sentences."""
+
+    item: str
+    items: int
+    direction: Direction
+    rows: tuple[SystemOpinion, ...]
+    finding: tuple[str, ...]
+    rank_resamples: int
+    detectable: statistics.Detectable
+    leader: str | None
+    lead_rests_on: tuple[str, ...]
+
+
+def opinion_or_problems(
+    source: Path | ByteSource, name: str, direction: Direction, most: int
+) -> Opinion | tuple[str, ...]:
+    """For a process of its own, from which no exception comes back."""
+    try:
+        return opinion(source, name, direction, most)
+    except FileRejected as error:
+        return tuple(error.lines)
+
+
+def opinion(source: Path | ByteSource, name: str, direction: Direction, most: int | None = None) -> Opinion:
+    """Of CSV with a head: the item in the first column, a system in each other one. As for a board of means over items,
+    whose limits are not known. most: pairs of systems × items. Raises FileRejected with everything that is wrong."""
+    item, items, systems, values = _read(source, name, most)
+    resamples = statistics.affordable_resamples(len(items), DRAWN)
+    ranks = rank_sets(values, direction, resamples=resamples)
+    means = statistics.intervals([(column,) for column in values.T], resamples=resamples)
+    of_systems = zip(systems, ranks.sets, ranks.best.tolist(), means, strict=True)
+    rows = [SystemOpinion(system, *own, may_be, mean) for system, own, may_be, mean in of_systems]
+    rows.sort(key=lambda row: row.rank or 0)
+    best_first = values[:, [systems.index(row.system) for row in rows]]
+    known = statistics.detectable_by_pairs(best_first, ranks.critical, ranks.deviation)
+    lead = statistics.fragility({system: (values[:, at],) for at, system in enumerate(systems)}, direction=direction)
+    removed = tuple(items[at] for at in lead.removed)
+    finding = _best(rows), _power(known, item), *_lead(lead, removed, item)
+    return Opinion(item, len(items), direction, tuple(rows), finding, ranks.resamples, known, lead.leader, removed)
+
+
+def _read(source: Path | ByteSource, name: str, most: int | None) -> tuple[str, list[str], list[str], Floats]:
+    """What a row is; the items; the systems; float64[items, systems]."""
+    (_, (first, *systems)), *rows = _records(source, name) or [(1, [""])]
+    problems, items = list[Problem](), dict[str, int]()
+    values = np.full((len(rows), len(systems)), np.nan)
+    for row, (line, (item, *cells)) in zip(values, rows, strict=True):
+        if len(cells) != len(systems):
+            problems.append(Problem(line, f"has {counted(len(cells) + 1, 'cell')}, the head {len(systems) + 1}"))
+        elif items.setdefault(item, line) != line:
+            problems.append(Problem(line, f"{shown(item)} is on line {items[item]} already"))
+        for at, (system, cell) in enumerate(zip(systems, cells, strict=False)):
+            try:
+                row[at] = read_number(cell)
+            except ValueError as error:
+                wrong = f"{shown(cell)} is {error}" if cell else "the value is missing"
+                problems.append(Problem(line, f"{shown(system)}: {wrong}"))
+    size = f"{counted(len(systems), 'system')} on {counted(len(rows), 'row')}"
+    if len(systems) < 2 or "" in systems or len({*systems}) < len(systems):
+        problems = [Problem(1, "needs a column of queries, then two columns or more with names of different systems")]
+    elif not problems and len(rows) < statistics.LEAST_QUERIES:
+        problems = [Problem(None, f"has {size}; at least {statistics.LEAST_QUERIES} rows are needed")]
+    elif most is not None and math.comb(len(systems), 2) * len(rows) > most:
+        problems = [Problem(None, f"has {size}, which is too much for this page: `leaderboard opinion` takes it")]
+    if problems:
+        raise FileRejected(problems[:TOLD], len(problems), name)
+    return "query" if our_name(first) == "query" else "item", [*items], systems, values
+
+
+def _records(source: Path | ByteSource, name: str) -> list[tuple[int, list[str]]]:
+    """Each with the number of its last line."""
+    with open_plain(source, TEXT, name) as text:
+        content = text.read().decode("utf-8", "replace")
+    delimiter = max(",;\t", key=content.partition("\n")[0].count)
+    reader = csv.reader(io.StringIO(content, newline=""), delimiter=delimiter)
+    try:
+        return [(reader.line_num, [cell.strip() for cell in cells]) for cells in reader if any(cells)]
+    except csv.Error as error:
+        raise FileRejected([Problem(reader.line_num, f"is no CSV: {error}")], name=name) from None
+
+
+def _best(rows: Sequence[SystemOpinion]) -> str:
+    best = [row.system for row in rows if row.may_be_best]
+    says = f"one of {len(best)}: {first_of(best, NAMED)}" if len(best) > 1 else best[0]
+    return f"At {100 * statistics.CONFIDENCE:g} % confidence the best system is {says}."
+
+
+def _power(known: statistics.Detectable, item: str) -> str:
+    if known.difference is None or known.smaller is None:
+        return f"Which differences can be found can't be said: {known.reason}."
+    takes = f"about {float(f'{known.queries_for_smaller:.2g}'):,.0f}" if known.queries_for_smaller else "over a million"
+    finds = f"With {counted(known.queries, item)} a difference of {known.difference:.2g} between two systems is found"
+    return f"{finds} with a probability of about {statistics.POWER:g}; to find one of {known.smaller:g} takes {takes}."
+
+
+def _lead(lead: Fragility, removed: Sequence[str], item: str) -> Iterator[str]:
+    if removed:
+        rests = f"The lead of {lead.leader} rests on {len(removed):,} of {counted(lead.queries, item)}"
+        yield f"{rests}: without {first_of(removed, NAMED)}, {first_of(lead.then, NAMED)} would be first."

@@ -1,0 +1,102 @@
+"""`leaderboard opinion`: what the values of any board can tell of its systems."""
+
+import gzip
+import json
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from leaderboard.statistics import board_statistics
+from tests.cli.conftest import Called
+
+DRAW = np.random.default_rng(5)
+EASE = DRAW.uniform(0.2, 0.8, 20)
+MEANS = (("Cedar", -0.2), ("Alder", 0.0), ("Birch", 0.005))
+VALUES = {name: EASE + mean + DRAW.normal(0, 0.02, 20) for name, mean in MEANS}
+HEAD = "line 1: needs a column of queries, then two columns or more with names of different systems"
+
+
+def csv_of(values: dict[str, np.ndarray], separator: str = ",") -> str:
+    rows = zip(*(own.tolist() for own in values.values()), strict=True)
+    lines = [["query", *values], *([f"q{number}", *map(repr, row)] for number, row in enumerate(rows, 1))]
+    return "".join(f"{separator.join(line)}\n" for line in lines)
+
+
+@pytest.fixture
+def called(offline: Called) -> Called:
+    Path("values.csv").write_text(csv_of(VALUES))
+    return partial(offline, "opinion")
+
+
+def test_the_table_says_who_may_be_the_best_and_the_sentences_what_the_queries_can_tell(called: Called) -> None:
+    status, out, err = called("values.csv")
+    assert (status, err) == (0, "")
+    table, sentences = out.split("\n\n")
+    rows = [line.split() for line in table.splitlines()]
+    assert rows[0] == ["rank", "ranks", "best", "system", "mean", "low", "high"]
+    assert [row[-4] for row in rows[1:]] == [
+        *sorted(("Alder", "Birch"), key=lambda name: -VALUES[name].mean()),
+        "Cedar",
+    ]
+    assert rows[3][:2] == ["3", "3-3"]
+    assert sentences.startswith("At 95 % confidence the best system is one of 2: ")
+    assert "\nWith 20 queries a difference of 0.0" in sentences
+
+
+def test_json_has_what_a_board_says_of_the_same_values(called: Called) -> None:
+    document = json.loads(called("values.csv", "--format", "json")[1])
+    board = board_statistics({name: (own,) for name, own in VALUES.items()})
+    assert {row["system"]: (row["rank"], row["low"], row["high"]) for row in document["rows"]} == board.rank_sets
+    assert {row["system"] for row in document["rows"] if row["may_be_best"]} == set(board.best)
+    assert {row["system"]: row["mean"]["low"] for row in document["rows"]} == {
+        name: pytest.approx(own.low) for name, own in board.intervals.items()
+    }
+    assert document["leader"] == document["rows"][0]["system"]
+    assert document["items"] == 20
+
+
+def test_lower_is_better_turns_the_order_round(called: Called) -> None:
+    document = json.loads(called("values.csv", "--lower-is-better", "--format", "json")[1])
+    assert document["rows"][0]["system"] == "Cedar"
+    assert document["finding"][0] == "At 95 % confidence the best system is Cedar."
+
+
+@pytest.mark.parametrize("separator", [";", "\t"])
+def test_other_separators_and_gzip_are_read(called: Called, separator: str) -> None:
+    Path("other.gz").write_bytes(gzip.compress(b"\xef\xbb\xbf" + csv_of(VALUES, separator).encode()))
+    assert called("other.gz") == called("values.csv")
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", [HEAD]),
+        ("query,A\nq1,1\n", [HEAD]),
+        ("query,A,A\n", [HEAD]),
+        ("query,A,B\nq1,1,2\nq2,1,2\n", ["has 2 systems on 2 rows; at least 5 rows are needed"]),
+        (
+            "query,A,B\nq1,1,\n\nq1,x,nan\nq3,1\n",
+            [
+                "line 2: B: the value is missing",
+                "line 4: q1 is on line 2 already",
+                "line 4: A: x is no finite number",
+                "line 4: B: nan is no finite number",
+                "line 5: has 2 cells, the head 3",
+            ],
+        ),
+        ("PK\x03\x04", ["is a zip archive or an office document; give plain text or gzip"]),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_said_with_its_line(called: Called, text: str, says: list[str]) -> None:
+    Path("bad.csv").write_text(text)
+    assert called("bad.csv") == (2, "", "".join(f"bad.csv: {line}\n" for line in says))
+
+
+def test_equal_values_are_no_evidence_of_anything(called: Called) -> None:
+    Path("equal.csv").write_text(csv_of({"A": np.full(9, 0.5), "B": np.full(9, 0.5)}))
+    status, out, _ = called("equal.csv")
+    assert status == 0
+    assert "the best system is one of 2: A, B." in out
+    assert "The lead" not in out
