@@ -30,7 +30,12 @@ class Kappa(NamedTuple):
 
 def distances(grades: Ints, level: int) -> dict[str, Floats]:
     """float64[G, G] each: how far two grades are apart, by what is compared: `relevant`, whether a grade is at least
-    `level`; `linear`, `quadratic`, how many grades are between them, or the square of that."""
+    `level`; `linear`, `quadratic`, how far one is above the other, or the square of that. grades: int64[G].
+
+    >>> import numpy as np
+    >>> [apart[0].tolist() for apart in distances(np.array([0, 1, 2]), 1).values()]
+    [[0.0, 1.0, 1.0], [0.0, 1.0, 2.0], [0.0, 1.0, 4.0]]
+    """
     relevant, steps = grades >= level, np.abs(np.subtract.outer(grades, grades)).astype(float)
     return {"relevant": (relevant[:, np.newaxis] != relevant) * 1.0, "linear": steps, "quadratic": steps**2}
 
