@@ -170,7 +170,8 @@ BEST = "Bold: the best of its column, as printed."
 ARROWS = {"higher": " ↑", "lower": " ↓", "none": ""}
 # Left: which character; right: how it is written. A row that begins with [ or * would go into the command before it.
 IN_LATEX = str.maketrans({
-    **{sign: f"\\{sign}" for sign in "&%$#_{}"}, **{sign: f"{{{sign}}}" for sign in "[*"},
+    **{sign: f"\\{sign}" for sign in "&%$#_"}, **{sign: f"{{{sign}}}" for sign in "[*"},
+    "{": r"\textbraceleft{}", "}": r"\textbraceright{}",  # BibTeX counts braces, escaped ones too
     "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}",
     ">": r"\textgreater{}", "|": r"\textbar{}", "\N{NO-BREAK SPACE}": "~", MINUS: "$-$", DASH: "--",
     "↑": r"$\uparrow$", "↓": r"$\downarrow$", "†": r"$^{\dagger}$", "∞": r"$\infty$", "β": r"$\beta$",

@@ -55,7 +55,8 @@ def init_app(app: Flask) -> None:
         percent, plain_figure, prior, sentence, signed, when,
     ):  # fmt: skip
         app.jinja_env.filters[written.__name__] = written
-    app.jinja_env.filters.update(date=date, moment=moment, exact=exact)
+    words = {"day": moments.day_in_words, "in_utc": moments.moment_in_words}  # without markup, for what is no page
+    app.jinja_env.filters.update(date=date, moment=moment, exact=exact, **words)
     app.jinja_env.tests["rounded"] = lambda mean: isinstance(mean, Rounded)
     app.jinja_env.globals["now"] = now
 

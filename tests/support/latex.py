@@ -5,8 +5,9 @@ import re
 ENVIRONMENTS = re.compile(r"\\(begin|end)\{(\w+)\}")
 SIGNS = {
     r"\textbackslash{}": "\\", r"\textasciitilde{}": "~", r"\textasciicircum{}": "^", r"\textless{}": "<",
+    r"\textbraceleft{}": "{", r"\textbraceright{}": "}",
     r"\textgreater{}": ">", r"\textbar{}": "|", "$-$": "−", "--": "–", r"$\uparrow$": "↑", r"$\downarrow$": "↓",
-    r"$^{\dagger}$": "†", "{[}": "[", "{*}": "*", **{f"\\{sign}": sign for sign in "&%$#_{}"},
+    r"$^{\dagger}$": "†", "{[}": "[", "{*}": "*", **{f"\\{sign}": sign for sign in "&%$#_"},
 }  # fmt: skip
 SIGN = re.compile("|".join(map(re.escape, SIGNS)))
 BEST = re.compile(r"\\textbf\{(.*)\}")

@@ -170,6 +170,22 @@ PAGES: dict[str, tuple[Page, ...]] = {
         Page("/campaigns/news/2026/boards/{current_set}/to/{current_set}", PUBLIC, files=AS_THE_PAGE),
     ),
     "boards.sources": (Page("/campaigns/news/2026/sources", ORGANISERS, WITH_DETAILS, AS_THE_PAGE),),
+    "sharing.cite": (
+        Page("/campaigns/news/2026/boards/{current_set}/cite", PUBLIC),
+        Page("/campaigns/news/2026/boards/{beside_set}/cite", BESIDE, WITH_DETAILS),
+    ),
+    "sharing.bibtex": (
+        Page("/campaigns/news/2026/boards/{current_set}/cite.bib", PUBLIC),
+        Page("/campaigns/news/2026/boards/{beside_set}/cite.bib", BESIDE, WITH_DETAILS),
+    ),
+    # These answer everybody as a visitor.
+    "sharing.feed": (Page("/campaigns/news/feed.atom", PUBLIC, dict.fromkeys(VISIBILITY, NOBODY)),),
+    "sharing.card": (Page("/campaigns/news/2026/card.png", PUBLIC, dict.fromkeys(KNOWN, NOBODY)),),
+    "sharing.badge": (
+        Page("/submissions/{run}/badge.svg", PUBLIC, dict.fromkeys(("results closed", *KNOWN), NOBODY)),
+        Page("/submissions/{rejected}/badge.svg", NOBODY),
+        Page("/submissions/{withdrawn}/badge.svg", NOBODY),
+    ),
     "judgments.index": (Page("/campaigns/news/2026/judgments", ORGANISERS, {"closed": PUBLIC}, AS_THE_PAGE),),
     **{
         f"judgments.{view}": (Page(f"/campaigns/news/2026/{file}.txt", ORGANISERS, {"closed": PUBLIC}),)

@@ -108,6 +108,10 @@ def board_version(evaluation: Evaluation, scoring_set: ScoringSet) -> BoardVersi
     )
 
 
+SCORED = sa.exists().where(Scoring.scoring_set_id == ScoringSet.id, Scoring.state == State.SCORED)
+HAS_STOOD = ScoringSet.switched_at.is_not(None) & (ScoringSet.state.in_(STANDING) | SCORED)
+
+
 def board_versions(session: Session, actor: Actor, campaign_slug: str, slug: str, now: datetime) -> BoardVersionsPage:
     """The sets that boards went by, and those that stood beside, of which `actor` may see the board, the one that last
     began to stand first. Raises NotFound for no such evaluation.
@@ -115,13 +119,17 @@ def board_versions(session: Session, actor: Actor, campaign_slug: str, slug: str
     An old one by which no run was ever scored had no board.
     """
     evaluation = reads.find_evaluation(session, actor, campaign_slug, slug)
-    scored = sa.exists().where(Scoring.scoring_set_id == ScoringSet.id, Scoring.state == State.SCORED)
-    has_stood = ScoringSet.switched_at.is_not(None) & (ScoringSet.state.in_(STANDING) | scored)
-    sets = [
-        (row, moment)
-        for row in sets_of(session, evaluation, has_stood)
-        if (moment := effective_time(actor, evaluation, row, now)) is not None
-    ]
+    versions = versions_of(actor, evaluation, sets_of(session, evaluation, HAS_STOOD), now)
+    return BoardVersionsPage(
+        evaluation=reads.evaluation_heading(evaluation, now),
+        sets=tuple(reversed(versions)),
+        several_sources=len({each.source for each in versions if each.current or each.beside}) > 1,
+    )
+
+
+def versions_of(actor: Actor, evaluation: Evaluation, stood: Sequence[ScoringSet], now: datetime) -> list[BoardVersion]:
+    """Those of the evaluation's sets that have stood of which `actor` may see the board, the earliest first."""
+    sets = [(row, moment) for row in stood if (moment := effective_time(actor, evaluation, row, now)) is not None]
     versions, last = list[BoardVersion](), dict[str, ScoringSet]()
     for row, moment in sorted(sets, key=lambda each: (each[0].switched_at, each[0].id)):
         version = board_version(evaluation, row)
@@ -131,11 +139,7 @@ def board_versions(session: Session, actor: Actor, campaign_slug: str, slug: str
             version = replace(version, changes=differences(actor, evaluation, before, row, now), before=before.id)
         versions.append(version)
         last |= dict.fromkeys(lines, row)
-    return BoardVersionsPage(
-        evaluation=reads.evaluation_heading(evaluation, now),
-        sets=tuple(reversed(versions)),
-        several_sources=len({each.source for each in versions if each.current or each.beside}) > 1,
-    )
+    return versions
 
 
 def differences(

@@ -267,6 +267,7 @@ class EvaluationHeading:
 
     results, details  when they open to the public; each page's own fields say whether this reader sees them
     closed_from       the end of the grace after closing: when what closing opens is open
+    public            whether every visitor sees its board
     """
 
     id: int
@@ -287,6 +288,7 @@ class EvaluationHeading:
     results: Opening
     details: Opening
     draft: bool
+    public: bool
 
 
 @frozen
@@ -358,6 +360,7 @@ def evaluation_heading(evaluation: Evaluation, now: datetime) -> EvaluationHeadi
         campaign=campaign_heading(evaluation.campaign),
         phase=phase_of(evaluation, now),
         closed_from=rules.closed_from(evaluation),
+        public=access.may_see(access.VISITOR, evaluation, access.Content.RESULTS, now),
     )
 
 
