@@ -68,11 +68,13 @@ def badge(submission: int) -> Response:
     return _shared(render_template("sharing/badge.svg", page=page, row=row), "image/svg+xml")
 
 
-@blueprint.get("/campaigns/<campaign>/<evaluation>/card.png")
-def card(campaign: str, evaluation: str) -> Response:
+@blueprint.get("/campaigns/<campaign>/<evaluation>/card.<any(svg, png):ending>")
+def card(campaign: str, evaluation: str, ending: str) -> Response:
     """The first systems of the board, as large as sites show pictures of pages that are linked to."""
-    import vl_convert  # it starts threads, and hangs after a fork if it was used before
-
     page = _as_visitor(board, campaign, evaluation)
     drawing = render_template("sharing/card.svg", page=page, scale=scale_of(page.whole.ends))
+    if ending == "svg":
+        return _shared(drawing, "image/svg+xml")
+    import vl_convert  # it starts threads, and hangs after a fork if it was used before
+
     return _shared(bytes(vl_convert.svg_to_png(drawing)), "image/png")

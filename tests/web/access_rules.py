@@ -180,7 +180,9 @@ PAGES: dict[str, tuple[Page, ...]] = {
     ),
     # These answer everybody as a visitor.
     "sharing.feed": (Page("/campaigns/news/feed.atom", PUBLIC, dict.fromkeys(VISIBILITY, NOBODY)),),
-    "sharing.card": (Page("/campaigns/news/2026/card.png", PUBLIC, dict.fromkeys(KNOWN, NOBODY)),),
+    "sharing.card": tuple(
+        Page(f"/campaigns/news/2026/card.{ending}", PUBLIC, dict.fromkeys(KNOWN, NOBODY)) for ending in ("svg", "png")
+    ),
     "sharing.badge": (
         Page("/submissions/{run}/badge.svg", PUBLIC, dict.fromkeys(("results closed", *KNOWN), NOBODY)),
         Page("/submissions/{rejected}/badge.svg", NOBODY),

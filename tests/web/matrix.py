@@ -268,7 +268,8 @@ def _visits(played: Played, phase: str, formats: Sequence[str], *, whole: bool) 
                     played.asked[phase, answer.status_code] += 1
                     expected = page.status(phase, kind, file=file)
                     # Static files are the same for everybody.
-                    text = "" if endpoint in STATIC else f"{answer.headers}\n{DRAWN.sub('', answer.text)}"
+                    body = "" if endpoint in STATIC else answer.get_data().decode("utf-8", "replace")  # or a picture
+                    text = f"{answer.headers}\n{DRAWN.sub('', body)}" if body else ""
                     answer.close()
                     yield Visit(kind, address, answer.status_code, expected, page.told, text)
 
