@@ -53,6 +53,8 @@ PAGES = {  # what is measured: its address in a campaign, what a first view is r
     "compare": ("compare", 150, 50),
     "what moved": ("moved", 150, 50),
     "progress": ("/progress", 300, 100),
+    "across": ("/across", 150, 50),
+    "by tag": ("/2020/tags", 150, 50),
     "a team": ("team", 150, 50),
     "a system": ("system", 300, 100),  # it has what progress shows, for one system
     "front page": ("front", 300, 100),

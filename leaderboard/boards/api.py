@@ -4,7 +4,7 @@ of judgments."""
 from dataclasses import replace
 from typing import Any
 
-from leaderboard.boards.reads import board as boards, history
+from leaderboard.boards.reads import board as boards, breakdown, history
 from leaderboard.web.context import read
 from leaderboard.web.endpoints import get
 
@@ -53,3 +53,9 @@ def list_sources(campaign: str, evaluation: str, **asked: Any) -> history.Source
     queries are open.
     """
     return read(history.sources, campaign, evaluation, **asked)
+
+
+@get(f"{EVALUATION}/tags", asks=("measure",))
+def figures_by_tag(campaign: str, evaluation: str, **asked: Any) -> breakdown.TagsPage:
+    """Every system's figure over the queries with each tag, by one measure, where single queries are open."""
+    return read(breakdown.tags, campaign, evaluation, **asked)

@@ -8,7 +8,7 @@ from typing import Any
 from flask import Blueprint, render_template, request
 from flask.typing import ResponseReturnValue
 
-from leaderboard.boards.reads import board as boards, history
+from leaderboard.boards.reads import board as boards, breakdown, history
 from leaderboard.boards.reads.entries import found_on_page
 from leaderboard.boards.reads.ranking import Show
 from leaderboard.evaluations.rules import FormField, as_written
@@ -19,7 +19,7 @@ from leaderboard.web.context import now, page_number, read
 from leaderboard.web.endpoints import plain
 from leaderboard.web.exports import Cell, Table, column_facts, columns, evaluation_table, exported, terms_facts
 from leaderboard.web.formatting import number, scale_of
-from leaderboard.web.sentences import board_finding
+from leaderboard.web.sentences import board_finding, tags_finding
 
 blueprint = Blueprint("boards", __name__)
 
@@ -213,3 +213,60 @@ def _of_source(source: str, index: int) -> dict[str, Callable[[history.SourceRow
         f"rank by {source}": lambda row: row.ranks[index],
         f"mean by {source}": lambda row: row.figures[index].mean,
     }
+
+
+TAGS = f"{ADDRESS}/tags"
+TAG_COLUMNS = columns("rank", "system=system.name", "team=system.team", "kind=system.kind", "mean")
+SHOWN_TAGS = 30
+
+
+@blueprint.get(TAGS)
+def tags(campaign: str, evaluation: str) -> ResponseReturnValue:
+    """The tags that the most queries have come first."""
+    page = read(breakdown.tags, campaign, evaluation, asked=("measure",))
+    most = sorted(range(len(page.tags)), key=lambda at: -page.tags[at].queries)[:SHOWN_TAGS]
+    text, sort = request.args.get("text", ""), request.args.get("sort", "")
+    names, rows, paging = [tag.name for tag in page.tags], page.rows, None
+    if page.column:
+        rows, paging = breakdown.listed(page.rows, page.column, names, {}, text=text, sort=sort, page=page_number())
+    return render_template(
+        "boards/tags.html",
+        page=page,
+        finding=tags_finding(page),
+        shown=most,
+        rows=rows,
+        paging=paging,
+        text=text,
+        sort=sort,
+        scale=scale_of(row.mean for row in (*page.rows, *page.baselines)),
+    )
+
+
+@exported(blueprint, TAGS)
+def tags_file(campaign: str, evaluation: str) -> Table:
+    page = read(breakdown.tags, campaign, evaluation, asked=("measure",))
+    facts = {
+        "terms": terms_facts(page.terms) if page.terms else None,
+        "measure": column_facts(page.column) if page.column else None,
+        "queries": {tag.name: tag.queries for tag in page.tags},
+    }
+    shown = TAG_COLUMNS | cell_columns([tag.name for tag in page.tags])
+    mean = exports.paper_column("All queries", "mean", page.column)
+    more = {"paper": cell_papers(mean, {tag.name: tag.name for tag in page.tags}), "caption": tags_finding(page)}
+    return evaluation_table(page.evaluation, "-tags", shown, (*page.baselines, *page.rows), facts, **more)
+
+
+def cell_columns(names: Sequence[str]) -> dict[str, Callable[[breakdown.SystemRow], Cell]]:
+    """Of each cell of a row, in their order, its figure, rank and run."""
+    parts = {"mean": "mean", "rank": "rank", "submission": "submission_id"}
+    return {f"{name} {word}": partial(_of_cell, at, parts[word]) for at, name in enumerate(names) for word in parts}
+
+
+def cell_papers(mean: exports.PaperColumn, heads: Mapping[str, str]) -> list[exports.PaperColumn]:
+    """The columns of a paper's table. heads: what stands over the figures of each column of cells, by its name"""
+    cells = [exports.paper_column(head, f"{name} mean", mean.measure) for name, head in heads.items()]
+    return [exports.paper_column("Rank"), exports.paper_column("System"), mean, *cells]
+
+
+def _of_cell(at: int, part: str, row: breakdown.SystemRow) -> Cell:
+    return getattr(row.cells[at], part, None)

@@ -39,7 +39,10 @@ from leaderboard.worker.writes import drop_scorings, make_set
 CHANGEABLE = tuple(EvaluationSettings.model_fields)
 DEFAULTS = defaults_of(EvaluationSettings)
 # Pages of a campaign, public ones and its organisers', that stand where its evaluations do.
-TAKEN = {"evaluations", "export", "import", "new", "organisers", "progress", "settings", "systems", "teams", "trail"}
+TAKEN = {
+    "across", "evaluations", "export", "import", "new", "organisers", "progress", "settings", "systems", "teams",
+    "trail",
+}  # fmt: skip
 
 
 def create_evaluation(

@@ -26,8 +26,8 @@ class Aggregation:
     """How one measure goes from queries to the run.
 
     name     as shown to a reader
-    combine  (columns, None) -> the figure, NaN when undefined; or, for B resamples of S systems at once, (columns of
-             float64[Q, S], weights float64[B, Q]) -> float64[B, S]
+    combine  (columns, None) -> the figure, NaN when undefined; of columns of float64[Q, S] float64[S], the figures of
+             S systems at once; or, for B resamples of them, (the same columns, weights float64[B, Q]) -> float64[B, S]
     values   columns -> float64[Q], each query's own value
     has_interval  whether the columns give a confidence interval
     """
@@ -50,17 +50,17 @@ def query_order(queries: Iterable[str]) -> list[str]:
 def mean(column: Floats, weights: Floats | None = None) -> Any:
     """The mean over the queries that have a value; NaN when none has. Columns and weights as `Aggregation.combine`."""
     defined = ~np.isnan(column)
+    values = np.where(defined, column, 0.0)
     if weights is None:
-        values = column[defined]
-        return in_order(values) / len(values) if len(values) else math.nan
-    sizes = weights @ defined.astype(np.float64)
-    sums = weights @ np.where(defined, column, 0.0)
-    return np.divide(sums, sizes, out=np.full_like(sums, np.nan), where=sizes > 0)
+        sums, sizes = in_order(values), defined.sum(axis=0)
+    else:
+        sums, sizes = weights @ values, weights @ defined.astype(np.float64)
+    return np.divide(sums, sizes, out=np.full_like(sums, np.nan), where=sizes > 0)[()]
 
 
-def in_order(values: Floats) -> float:
-    """The sum, one value after the other."""
-    return float(np.cumsum(values)[-1]) if len(values) else 0.0
+def in_order(values: Floats) -> Any:
+    """The sum over the first axis, one value after the other."""
+    return np.cumsum(values, axis=0)[-1] if len(values) else np.zeros(values.shape[1:])[()]
 
 
 def _value_of_means(columns: Columns, weights: Floats | None) -> Any:

@@ -221,7 +221,7 @@ def effect_sizes(first: Floats, second: Floats, *, lower_is_better: bool = False
         return Effects(None, None, None, 0, 0, 0, left_out, NO_PAIRS)
     above, below = int(np.count_nonzero(difference > 0)), int(np.count_nonzero(difference < 0))
     better, worse = (below, above) if lower_is_better else (above, below)
-    average, deviation = mean(difference), _deviation(difference)
+    average, deviation = float(mean(difference)), _deviation(difference)
     return Effects(
         difference=average,
         d_z=0.0 if not difference.any() else average / deviation if deviation else None,

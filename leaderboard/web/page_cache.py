@@ -117,7 +117,7 @@ _pack_hard = lru_cache(maxsize=64)(partial(pack, level=9))
 TABLES = (  # pages that are files too, under the same name with `_file`
     "boards.board", "campaigns.campaign", "results.compare_runs", "judgments.documents", "judgments.index",
     "progress.progress", "results.query", "results.query_list", "results.ranked_list", "boards.old_board",
-    "boards.sources", "boards.what_moved", "submissions.show", "systems.system",
+    "boards.sources", "boards.tags", "boards.what_moved", "progress.across", "submissions.show", "systems.system",
 )  # fmt: skip
 OTHERS = (
     "api_guide.guide", "campaigns.front", "documents.document", "documents.index_of_documents", "judgments.qrels",

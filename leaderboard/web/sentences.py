@@ -1,16 +1,19 @@
 """What the figures of a page show, in sentences. None says more than the figures allow."""
 
 import math
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 
 from flask import Flask
 from markupsafe import Markup
 
 from leaderboard.boards.reads.board import BoardPage
+from leaderboard.boards.reads.breakdown import SystemRow, TagsPage
 from leaderboard.boards.reads.entries import Column, disambiguate
 from leaderboard.boards.reads.ranking import Show
 from leaderboard.metrics import parse
-from leaderboard.numbers import counted
+from leaderboard.numbers import counted, first_of
+from leaderboard.progress.reads.across import AcrossPage
 from leaderboard.progress.reads.progress import Line, PeriodPoint, ProgressPage
 from leaderboard.results.reads.queries import Compared
 from leaderboard.statistics import LEAST_QUERIES, POWER, least_queries
@@ -195,6 +198,55 @@ def one_system_over_periods(page: ProgressPage, lines: Sequence[Line], only: int
     what = f"{page.condition}: " if page.condition else ""
     ends = " and ".join(dict.fromkeys(_in_period(page, point) for point in (line.points[0], line.points[-1])))
     return f"{what}{page.column.name} of {line.called} is {ends}; the other systems are grey."
+
+
+def across_finding(page: AcrossPage) -> str:
+    """Who has the best mean over the conditions, who is first in which of them, and how many systems have all; empty of
+    one condition."""
+    number, systems = len(page.conditions), counted(len(page.rows), "system")
+    if number < 2:
+        return ""
+    if page.column.direction == "none":
+        return f"Neither high nor low is better in {page.column.name}, so it ranks nothing."
+    if not page.complete:
+        return f"None of the {systems} has all {number} conditions, so there is no mean to rank by."
+    what = f"mean {page.column.name} over {number} conditions"
+    words = _firsts(page.rows, page.column, what, [each.label for each in page.conditions], "condition")
+    all_of = f"{page.complete:,} of {systems} {'has' if page.complete == 1 else 'have'} all conditions."
+    return " ".join((*words, all_of))
+
+
+def tags_finding(page: TagsPage) -> str:
+    """Who has the best mean over all queries, and who is first over those with which tag."""
+    if page.column is None or page.terms is None or not any(row.rank for row in page.rows):
+        return ""
+    what = f"{page.column.name} over all {counted(page.terms.counted, 'query')}"
+    return " ".join(_firsts(page.rows, page.column, what, [tag.name for tag in page.tags], "tag"))
+
+
+def _firsts(rows: Sequence[SystemRow], column: Column, what: str, labels: Sequence[str], noun: str) -> Iterator[str]:
+    """Who is first by the mean, and in which columns; who is in the others, where these are few enough to name them.
+    Observations, which say nothing of other queries."""
+    names = disambiguate(row.system for row in rows)
+    leaders = [names[row.system.id] for row in rows if row.rank == 1]
+    firsts = {
+        label: tuple(names[row.system.id] for row in rows if (cell := row.cells[at]) and cell.rank == 1)
+        for at, label in enumerate(labels)
+    }
+    text = f"{_together(leaders)} {'has' if len(leaders) == 1 else 'share'} the {extreme(column)} {what}"
+    text += f", {plain_figure(rows[0].mean, column.unit)}"
+    if len(leaders) == 1 and labels:
+        own = [label for label in labels if leaders[0] in firsts[label]]
+        of_all = "all" if len(own) == len(labels) else len(own) or "none"
+        text += f", and is first in {of_all} of {counted(len(labels), noun)}"
+        text += f": {first_of(own, NAMED)}" if 0 < len(own) < len(labels) else ""
+    yield f"{text}."
+    others = defaultdict[tuple[str, ...], list[str]](list)
+    for label in labels:
+        if firsts[label] and leaders[0] not in firsts[label]:
+            others[firsts[label]].append(label)
+    if others and len(others) <= NAMED:
+        yield f"First in {'; in '.join(f'{first_of(own, NAMED)}: {_together(who)}' for who, own in others.items())}."
 
 
 def _best(page: BoardPage, column: Column) -> str:

@@ -48,6 +48,8 @@ ARGUMENTS = {
     "results.query": ("sort=-AP",),
     "submissions.show": ("sort=difference",),
     "progress.progress": ("measure=P@5",),
+    "progress.across": ("measure=P@5", "gaps=yes&sort=ranks", "sort=-lacking"),
+    "boards.tags": ("measure=P@5", "sort=system"),
     "api.board": ("sort=-AP", "sort=AQWV", "show=all", "show=best", "measure=P@5", "tag=law"),
     "api.list_queries": ("sort=relevant",),
 }

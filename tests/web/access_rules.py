@@ -152,6 +152,7 @@ PAGES: dict[str, tuple[Page, ...]] = {
     "campaigns.front": (Page("/", PUBLIC),),
     "campaigns.campaign": (Page("/campaigns/news", PUBLIC, files=AS_THE_PAGE),),
     "progress.progress": (Page("/campaigns/news/progress", PUBLIC, files=AS_THE_PAGE),),
+    "progress.across": (Page("/campaigns/news/across", PUBLIC, files=AS_THE_PAGE),),
     "boards.board": (
         Page("/campaigns/news/2026", PUBLIC, files=AS_THE_PAGE),
         Page("/campaigns/news/2026?show=all", PUBLIC),
@@ -169,6 +170,7 @@ PAGES: dict[str, tuple[Page, ...]] = {
         Page("/campaigns/news/2026/boards/{current_set}/to/{beside_set}", BESIDE, WITH_DETAILS, AS_THE_PAGE),
         Page("/campaigns/news/2026/boards/{current_set}/to/{current_set}", PUBLIC, files=AS_THE_PAGE),
     ),
+    "boards.tags": (Page("/campaigns/news/2026/tags", ORGANISERS, WITH_DETAILS, AS_THE_PAGE),),
     "boards.sources": (Page("/campaigns/news/2026/sources", ORGANISERS, WITH_DETAILS, AS_THE_PAGE),),
     "sharing.cite": (
         Page("/campaigns/news/2026/boards/{current_set}/cite", PUBLIC),
@@ -418,6 +420,7 @@ PAGES: dict[str, tuple[Page, ...]] = {
 TWINS = {
     "api.campaign": "campaigns.campaign",
     "api.campaign_progress": "progress.progress",
+    "api.campaign_across": "progress.across",
     "api.list_queries": "results.query_list",
     "api.query": "results.query",
     "api.query_rows": "results.query_rows",
@@ -426,6 +429,7 @@ TWINS = {
     "api.old_board": "boards.old_board",
     "api.what_moved": "boards.what_moved",
     "api.list_sources": "boards.sources",
+    "api.figures_by_tag": "boards.tags",
     "api.published_judgments": "judgments.index",
     "api.judged_documents": "judgments.documents",
     "api.submission": "submissions.show",
@@ -660,6 +664,7 @@ SECRETS: dict[str, Secret] = {
     "source of other judgments": Secret("sekretsource", STAFF, dict.fromkeys(DETAILS_OPEN, EVERYONE)),
     "mean by other judgments": Secret(r"0\.136\b|0\.1358\b|0\.13579", STAFF, dict.fromkeys(DETAILS_OPEN, EVERYONE)),
     "value of a query": Secret(r"0\.832\b|0\.8317", STAFF, dict.fromkeys(DETAILS_OPEN, EVERYONE)),
+    "figure over a tag": Secret(r"0\.692\b|0\.6918|0\.69179", STAFF, dict.fromkeys(DETAILS_OPEN, EVERYONE)),
     "value of a hidden query": Secret(r"0\.021\b|0\.0213", STAFF, {"closed": EVERYONE, "anonymous": EVERYONE}),
     "mean with its digits": Secret(r"0\.618\b|0\.6179", frozenset(), {"hidden queries": EVERYONE - STAFF}),
     "mean over hidden queries": Secret(r"0\.469\b|0\.46875", STAFF, {"closed": EVERYONE, "anonymous": EVERYONE}),

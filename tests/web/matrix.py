@@ -144,8 +144,8 @@ def _evaluation(field: Field) -> None:
             opens_at=NOW - 30 * DAY, closes_at=NOW + 30 * DAY, late_allowed=True,
         )  # fmt: skip
         shown = [
-            QueryRow(f"q{n}", "sekrettext" if n == 1 else f"text {n}", ("sekrettag",), "sekrettext, described")
-            for n in (1, 2, 3)
+            QueryRow(f"q{n}", "sekrettext" if n == 1 else f"text {n}", tags, "sekrettext, described")
+            for n, tags in ((1, ("sekrettag",)), (2, ("sekrettag",)), (3, ()))
         ]
         queries.import_queries(session, CONSOLE, made, shown)
         hidden = [QueryRow("sekretquery", "sekrethidden", ("law",))]

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
@@ -69,10 +69,10 @@ def browsers(app: Flask, closed: Field, quick_hashes: None) -> Callable[[str], F
     return lambda name: browser_of(app, ids.get(name))
 
 
-def answers(browser: FlaskClient, run: int) -> dict[str, str]:
+def answers(browser: FlaskClient, run: int, addresses: Sequence[str] = (*PAGES, *FILES)) -> dict[str, str]:
     """Address -> what it answers, without what is new in every answer."""
     found = {}
-    for address in (*PAGES, *FILES):
+    for address in addresses:
         answer = browser.get(address.format(run=run))
         assert answer.status_code == 200, address
         found[address] = re.sub(r'(csrf_token" value|nonce)="[^"]*"', "", answer.text)
@@ -111,6 +111,26 @@ def test_no_page_and_no_file_tells_digits_that_are_rounded_away(
     assert len(differing) == len(exact) - 1
     assert "30 queries judged" in before["admin"]["/campaigns/news/2025"]
     assert "0.4149" in before["admin"]["/campaigns/news/2025.csv"]
+
+
+def test_means_over_conditions_are_those_of_the_rounded_figures(
+    browsers: Callable[[str], FlaskClient], closed: Field
+) -> None:
+    for year in YEARS:
+        closed.change(year, period="2025", condition=year)
+    page = "/campaigns/news/across"
+    addresses = (page, f"{page}?measure=P@5&gaps=yes&sort=ranks", *(f"{page}.{ending}" for ending in FORMATS))
+    readers = ("", "member", "admin")
+    before = {reader: answers(browsers(reader), 1, addresses) for reader in readers}
+    perturb(closed, -0.00012)
+    after = {reader: answers(browsers(reader), 1, addresses) for reader in readers}
+    for reader in ("", "member"):
+        assert before[reader] == after[reader]
+        assert "Alder and Birch share the highest mean AP over 2 conditions, 0.410." in before[reader][page]
+    assert before["admin"][page] != after["admin"][page]
+    assert "Birch has the highest mean AP over 2 conditions, 0.415," in before["admin"][page]
+    rounded = json.loads(before[""][f"{page}.json"])["terms"]
+    assert {year: each["rounded_to"] for year, each in rounded.items()} == dict.fromkeys(YEARS, 2)
 
 
 def test_no_page_says_of_a_rounded_mean_that_it_is_over_queries_that_may_not_be_judged(

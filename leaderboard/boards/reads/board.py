@@ -397,7 +397,7 @@ def board(
     disclosure = table.Disclosure(actor, evaluation, scoring_set, moment)
     tags: Mapping[str, Sequence[int]] = {}
     if details_open and may_see(actor, evaluation, Content.TEXTS, now):
-        tags = _positions_by_tag(session, disclosure)
+        tags = positions_by_tag(session, disclosure)
     if view.tag and view.tag not in tags:
         raise BadInput(f"no query of this evaluation has the tag {view.tag}; there are: {', '.join(tags) or 'none'}")
     columns, positions = table.columns_of(scoring_set.settings), tags.get(view.tag)
@@ -492,7 +492,7 @@ def _rounded(asked: AskedBoard, statistics: ranking.BoardStatistics, listing: Li
     )
 
 
-def _positions_by_tag(session: Session, disclosure: table.Disclosure) -> dict[str, list[int]]:
+def positions_by_tag(session: Session, disclosure: table.Disclosure) -> dict[str, list[int]]:
     """Tag -> positions of its queries that may count, in the order in which their values are added up.
 
     Tags come in the order of their first query.

@@ -325,7 +325,7 @@ def board_difference(
     asked = zip(shown, (by_before, by), (columns_before, columns), strict=True)
     former, board = boards = load_boards(session, asked)
     compared = shared(former, by_before, board, by)
-    labels = _labels(session, evaluation, boards)
+    labels = labels_on(session, evaluation, boards)
     names = _names(labels)
     return BoardDifference(
         evaluation=reads.evaluation_heading(evaluation, now),
@@ -363,7 +363,7 @@ def sources(
     if by:
         shown = (table.Disclosure(actor, evaluation, scoring_set, now) for scoring_set in sets)
         boards = load_boards(session, ((each, by, own) for each, own in zip(shown, compared, strict=True)))
-    labels = _labels(session, evaluation, boards)
+    labels = labels_on(session, evaluation, boards)
     names = _names(labels)
     subset = subset_seen(actor, evaluation, now)
     agreements = tuple(
@@ -467,7 +467,9 @@ def _rejudged(
     return Rejudged(*map(int, counts))
 
 
-def _labels(session: Session, evaluation: Evaluation, boards: Sequence[ComparedBoard]) -> dict[int, table.SystemLabel]:
+def labels_on(
+    session: Session, evaluation: Evaluation, boards: Sequence[ComparedBoard]
+) -> dict[int, table.SystemLabel]:
     """System -> how the reader finds it named on these boards, of all that one of them lists."""
     listed, named = set[int](), set[int]()
     for board in boards:

@@ -3,7 +3,7 @@ queries can tell, as its reader may know it; how many runs are queued, and which
 arrays, for pages that compare them: what each lists and ranks, and how two order the systems that both rank."""
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -462,10 +462,12 @@ class ComparedBoard:
 def load_boards(
     session: Session, asked: Iterable[tuple[table.Disclosure, table.Column, Iterable[table.Column]]]
 ) -> tuple[ComparedBoard, ...]:
-    """The boards of an evaluation, each by a set, with the measure that is looked at, and those that are compared."""
+    """Boards of a campaign, each by a set, with the measure that is looked at, and those that are compared; of current
+    sets in as many statements as of one."""
+    asked = list(asked)
     columns, wanted = [], []
-    for disclosure, by, compared in asked:
-        runs = _load_runs(session, disclosure)
+    loaded = _load_runs(session, [disclosure for disclosure, *_ in asked])
+    for (disclosure, by, compared), runs in zip(asked, loaded, strict=True):
         visible = runs.at(disclosure.sees_each(Content.RESULTS, runs.own))
         columns.append(by)
         wanted.append(Wanted(disclosure, list({by.name, *(each.name for each in compared)}), visible, [by.name]))
@@ -478,19 +480,29 @@ def stands_best(disclosure: table.Disclosure) -> bool:
     return disclosure.evaluation.campaign.run_choice is rules.RunChoice.BEST
 
 
-def _load_runs(session: Session, disclosure: table.Disclosure) -> Runs:
-    """The runs of `ComparedBoard`."""
-    scoring_set = disclosure.scoring_set
-    rule = disclosure.evaluation.campaign.run_choice is rules.RunChoice.PRIMARY
-    own_rows = stands_by(rules.StoredChoice(rules.RunChoice.PRIMARY)) if rule else None
-    which, standing = table.scorings_of(scoring_set, disclosure.moment, own_rows)
-    where = sa.and_(has_its_place(), *which)
-    loaded = load_runs(session, disclosure.actor, [scoring_set.id], where, standing=standing, by_arrival=not rule)
-    runs = loaded[scoring_set.id]
+def _load_runs(session: Session, disclosures: Sequence[table.Disclosure]) -> list[Runs]:
+    """The runs of `ComparedBoard`, of each of these."""
+    together = defaultdict[object, list[table.Disclosure]](list)
+    for each in disclosures:  # those that `scorings_of` says the same of
+        together[each.scoring_set.shown_until, each.scoring_set.state, each.moment].append(each)
+    loaded = dict[int, Runs]()
+    for own in together.values():
+        rule = own[0].evaluation.campaign.run_choice is rules.RunChoice.PRIMARY
+        own_rows = stands_by(rules.StoredChoice(rules.RunChoice.PRIMARY)) if rule else None
+        which, standing = table.scorings_of(own[0].scoring_set, own[0].moment, own_rows)
+        where = sa.and_(has_its_place(), *which)
+        sets = [each.scoring_set.id for each in own]
+        loaded |= load_runs(session, own[0].actor, sets, where, standing=standing, by_arrival=not rule)
+    return [_standing_runs(session, each, loaded[each.scoring_set.id]) for each in disclosures]
+
+
+def _standing_runs(session: Session, disclosure: table.Disclosure, runs: Runs) -> Runs:
+    """Of these those that stand; where the best ones do all."""
     if stands_best(disclosure):
         return runs
-    if rule and len(np.unique(runs.groups)) < len(runs.groups):
-        runs = _by_rule(session, scoring_set.id, runs)
+    by_rule = disclosure.evaluation.campaign.run_choice is rules.RunChoice.PRIMARY
+    if by_rule and len(np.unique(runs.groups)) < len(runs.groups):
+        runs = _by_rule(session, disclosure.scoring_set.id, runs)
     stand = rules.best_runs(runs.groups, np.zeros(len(runs.systems)), "higher")
     return runs.at(stand[~runs.off_board[stand]])
 

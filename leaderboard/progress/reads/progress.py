@@ -171,7 +171,7 @@ def progress_in(
             raise errors.BadInput(f"condition={condition}: the conditions of this campaign are: {listed}")
     columns = tuple(table.column(name) for name in reads.campaign_measures(campaign))
     by = table.pick(columns, measure)
-    periods = _periods(session, actor, campaign, visible, now)
+    periods = periods_of(session, actor, campaign, visible, now)
     names = {key: {period.measures[each.name] for each in (by, columns[0])} for key, period in periods.items()}
     if candidates is None:
         candidates = load_candidates(session, actor, visible, now, names)
@@ -199,7 +199,7 @@ def progress_in(
             teams=_team_lines(competing, by, numbers),
             baselines=_system_lines([point for point in points if point.entry.is_baseline], numbers, called),
             held_back=tuple(evaluation.period for evaluation in here if evaluation not in visible),
-            differing=_differing([period.terms for period in ordered]),
+            differing=differing_terms([period.terms for period in ordered]),
         )
 
     # The first by name of several.
@@ -207,7 +207,7 @@ def progress_in(
     return [page(condition if condition in known else longest) for condition in conditions]
 
 
-def _periods(
+def periods_of(
     session: Session, actor: Actor, campaign: Campaign, evaluations: Sequence[Evaluation], now: datetime
 ) -> dict[int, Period]:
     """Evaluation id -> its period, for evaluations that have judgments."""
@@ -231,7 +231,8 @@ def _periods(
     return {evaluation.id: period(evaluation, current.settings.relevance_level) for evaluation, current in judged}
 
 
-def _differing(held: Sequence[reads.Terms]) -> dict[str, str]:
+def differing_terms(held: Sequence[reads.Terms]) -> dict[str, str]:
+    """What is not the same in all of these, by its name in words."""
     values = [{**asdict(terms.settings), "metric_version": terms.metric_version} for terms in held]
     return {name: words for name, words in COMPARABLE.items() if len({own[name] for own in values}) > 1}
 
