@@ -39,6 +39,7 @@ COMMANDS = {  # name: (the module that has the command, its line in the list)
     "judgments": ("operations", "The judgments of an evaluation."),
     "import-campaign": ("transfer", "A campaign of past years, from files."),
     "export": ("transfer", "A campaign as files."),
+    "freeze": ("freeze", "A closed evaluation as pages and files that need no server."),
     "submit": ("submissions", "Submits a run."),
     "submission": ("operations", "Lists runs; hides, disqualifies, withdraws one; which stands."),
     "system": ("operations", "Systems: baselines, descriptions, links."),

@@ -1,7 +1,14 @@
-"""`leaderboard verify`: whether what is on record is what this program wrote."""
+"""`leaderboard verify`: whether what is on record, or in a frozen folder, is what this program wrote."""
 
+import io
+import json
 import re
+import shlex
+from collections.abc import Mapping
+from contextlib import chdir, redirect_stderr, redirect_stdout
 from dataclasses import asdict
+from pathlib import Path
+from typing import Any
 
 import click
 import sqlalchemy as sa
@@ -9,10 +16,14 @@ import sqlalchemy as sa
 from leaderboard import access, db
 from leaderboard.audit import verify as record
 from leaderboard.cli.database import up_to_date
-from leaderboard.cli.options import Reads, counting_bar, flag, json_text, option
+from leaderboard.cli.options import Reads, counting_bar, flag, json_text, option, refuse_if
+from leaderboard.cli.score import score
 from leaderboard.config import Config
-from leaderboard.errors import NotFound
+from leaderboard.errors import BadInput, LeaderboardError, NotFound
 from leaderboard.formats import Limits
+from leaderboard.freezing.checking import compute_again, files_that_differ
+from leaderboard.freezing.copying import sha256_of
+from leaderboard.freezing.rules import SUMS
 from leaderboard.numbers import counted
 from leaderboard.store import RunStore
 from leaderboard.submissions.writes.run_store import require_own
@@ -27,10 +38,11 @@ def _noted(text: str) -> tuple[int, str]:
 
 
 @click.command()
+@click.argument("folder", required=False, type=click.Path(exists=True, file_okay=False, path_type=Path))
 @flag("--figures", "Score every stored run again too, and compare bit for bit.")
 @option("--head noted", "A head that was noted down: its event must still be there.", Reads("head", _noted))
 @flag("--json as_json", "Print JSON.")
-def verify(figures: bool, noted: tuple[int, str] | None, as_json: bool) -> int:
+def verify(folder: Path | None, figures: bool, noted: tuple[int, str] | None, as_json: bool) -> int:
     """Verify that what is on record was written by this program, and name what differs.
 
     Compares triggers, the audit trail, what the trail says of names, dates and settings, judgments, the digests of all
@@ -38,10 +50,17 @@ def verify(figures: bool, noted: tuple[int, str] | None, as_json: bool) -> int:
     differs. The outcome is kept: boards show organisers when the record was last found in order. The last line is the
     head of the trail; note it down elsewhere, and give it back another time, to find a trail that was written anew.
 
+    With FOLDER it verifies a frozen evaluation instead, without a database: every file by its hash, and every figure of
+    the runs whose files are in it.
+
     \b
     leaderboard verify
+    leaderboard verify harbour-2025
     leaderboard verify --figures --head 123:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
     """
+    if folder is not None:
+        refuse_if(figures or noted, "a folder is verified whole; leave out --figures and --head")
+        return _verify_folder(folder, as_json)
     config = Config.from_environment()
     with up_to_date(config) as database:
         files, store = 0, RunStore(config.store_url, must_exist=True)
@@ -67,6 +86,43 @@ def verify(figures: bool, noted: tuple[int, str] | None, as_json: bool) -> int:
         text = _words(report)
     click.echo(text, nl=False)
     return int(not report.clean)
+
+
+def _verify_folder(folder: Path, as_json: bool) -> int:
+    """Of a frozen evaluation; the exit status."""
+    differences, not_computed = [*files_that_differ(folder)], dict[str, str]()
+    receipts = sorted(folder.glob("submissions/*/receipt.json"))
+    with counting_bar(len(receipts), "Scoring again") as tell:
+        for receipt in receipts:
+            try:
+                outcome = compute_again(folder, receipt, _score)
+            except (LookupError, TypeError, ValueError, OSError, LeaderboardError, click.ClickException) as error:
+                outcome = [(receipt.relative_to(folder).as_posix(), f"its figures can't be computed again: {error}")]
+            if isinstance(outcome, str):
+                not_computed[receipt.parent.name] = outcome
+            else:
+                differences += outcome
+            tell(1)
+    counts = {"recomputed": len(receipts) - len(not_computed), "not_recomputed": not_computed}
+    report = {"clean": not differences, "differences": differences, **counts, "sha256": sha256_of(folder / SUMS)}
+    lines = [f"{file}: {what}" for file, what in differences]
+    lines += [f"figures of submission {run} are not computed again: {why}" for run, why in not_computed.items()]
+    verdict = counted(len(differences), "thing differs", "things differ") if differences else "nothing differs"
+    lines += [f"{verdict}: figures of {counts['recomputed']:,} of {counted(len(receipts), 'run')} computed again"]
+    text = "\n".join([*lines, f"SHA-256 of {SUMS}: {report['sha256']}"])
+    click.echo(json_text(report) if as_json else text, nl=not as_json)
+    return int(bool(differences))
+
+
+def _score(command: str, folder: Path) -> Mapping[str, Any]:
+    """Runs a receipt's command in the folder; what it prints of the run, every query included."""
+    words = shlex.split(command)
+    if words[:2] != ["leaderboard", "score"]:
+        raise BadInput(f"expected leaderboard score, found {command!r}")
+    with chdir(folder), redirect_stdout(io.StringIO()) as printed, redirect_stderr(io.StringIO()):
+        score.main([*words[2:], "--per-query"], standalone_mode=False)
+    run: dict[str, Any] = json.loads(printed.getvalue())["runs"][0]
+    return run
 
 
 def _keep(database: db.Database, report: record.Report, figures: bool) -> None:

@@ -104,7 +104,7 @@ def create_app(config: Config, *, setting_up: bool = False) -> Flask:
     app.jinja_env.undefined = StrictUndefined
     app.jinja_env.trim_blocks = True
     app.jinja_env.lstrip_blocks = True
-    app.jinja_env.globals["version"] = __version__
+    app.jinja_env.globals.update(version=__version__, frozen=None)  # frozen: what a copy without a server is of
     Bootstrap5(app)
     for part in (security, sessions, formatting, sentences, errors, providers):
         part.init_app(app)
