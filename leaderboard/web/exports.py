@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from operator import attrgetter, itemgetter
+from operator import attrgetter, methodcaller
 from typing import Any, ParamSpec, TypeVar
 from urllib.parse import quote
 
@@ -103,7 +103,7 @@ def public_address(endpoint: str, **parts: Any) -> str:
 
 def paper_column(head: str, key: str = "", measure: Column | None = None, level: str = "") -> PaperColumn:
     """Of a paper's table. key: of the rows' cells, where that is not the head in small letters; more: of PaperColumn"""
-    return PaperColumn(head, itemgetter(key or head.lower()), measure, level)
+    return PaperColumn(head, methodcaller("get", key or head.lower()), measure, level)
 
 
 def measure_columns(measures: Iterable[Column], ranked_by: Column | None = None) -> list[PaperColumn]:

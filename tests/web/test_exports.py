@@ -172,3 +172,10 @@ def test_a_table_in_a_paper_says_where_it_can_be_read() -> None:
     client = client_of(1.5)
     assert "% https://boards.example.org/values/a%20b?c=d\n" in client.get("/values/a%20b.tex?c=d").text
     assert "<https://boards.example.org/values/all>" in client.get("/values/all.md").text
+
+
+def test_a_cell_that_a_row_lacks_is_a_dash_in_a_paper_too() -> None:
+    """As MQWV in the rows of single queries."""
+    content = Table("run", ["query", "MQWV"], [{"query": "all", "MQWV": 0.5}, {"query": "q1"}], {})
+    for cells in in_latex(content), in_markdown(content):
+        assert cells[1:] == [["all", "0.500"], ["q1", "–"]]
