@@ -25,7 +25,9 @@ from leaderboard.web.page_cache import STATIC
 # An address has at most one of these arguments: all their combinations would be more pages than anybody reads.
 VIEWS = frozenset({"measure", "tag", "show", "intervals", "answer"})
 HELP = frozenset({"measures.index", "measures.show", "documents.document"})
-LEFT_OUT = frozenset({"results.compare_runs", "results.compare_runs_file", "results.ranked_list_file"})
+LEFT_OUT = frozenset({
+    "results.compare_runs", "results.compare_runs_file", "results.ranked_list_file", "results.old_board_values",
+})  # fmt: skip
 CRATE = "ro-crate-metadata.json"
 
 
@@ -47,9 +49,9 @@ def copy_pages(app: Flask, copy: Copy, base_url: str, folder: Path, tell: Callab
         if answer.status_code != 200:
             continue
         kind, options = parse_options_header(answer.headers.get("Content-Disposition"))
-        # Downloads lie together under their own names, as the receipts' commands ask for them.
-        arguments = "?".join(("", *address.split("?")[1:]))
-        wanted = f"{start}/{DATA}/{options['filename']}{arguments}" if kind == "attachment" else address
+        # Tables lie together under their own names, as the receipts' commands ask for them.
+        is_table = kind == "attachment" and "/charts/" not in address
+        wanted = f"{start}/{DATA}/{options['filename']}" if is_table else address
         is_page = answer.mimetype == "text/html"
         files[address] = name = file_of(wanted, start, is_page, taken)
         taken.add(name.lower())
@@ -85,8 +87,12 @@ def _is_part(app: Flask, copy: Copy, address: str, page: str) -> bool:
     if number is not None:
         is_list = endpoint == "results.ranked_list"
         return not arguments and (copy.has_lists and number in copy.files if is_list else number in copy.runs)
-    is_view = len(arguments) == 1 and arguments <= VIEWS and "query" not in values
-    return own == (copy.campaign, copy.evaluation) and (is_view or not arguments)
+    if own != (copy.campaign, copy.evaluation):
+        return False
+    if endpoint == "results.board_values":
+        return arguments == {"measure"}
+    is_view = len(arguments) == 1 and arguments <= VIEWS and not {"query", "ending"} & values.keys()
+    return is_view or not arguments
 
 
 def describe(app: Flask, copy: Copy, license_id: str, folder: Path) -> str:
