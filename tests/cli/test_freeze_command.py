@@ -185,12 +185,12 @@ def test_what_describes_the_folder_has_what_its_formats_require(closed: World, o
     citation = yaml.safe_load((folder / "CITATION.cff").read_text("utf-8"))
     assert {key: citation[key] for key in ("cff-version", "title", "type", "license", "authors")} == {
         "cff-version": "1.2.0", "title": title, "type": "dataset", "license": "CC-BY-4.0",
-        "authors": [{"name": "Organisers of A small campaign"}],
+        "authors": [{"name": "A small campaign"}],
     }  # fmt: skip
     assert citation["message"]
     datacite = json.loads((folder / "datacite.json").read_text("utf-8"))
     assert datacite["titles"] == [{"title": title}]
-    assert datacite["creators"] == [{"name": "Organisers of A small campaign", "nameType": "Organizational"}]
+    assert datacite["creators"] == [{"name": "A small campaign", "nameType": "Organizational"}]
     assert datacite["publisher"] == {"name": "Leaderboard"}
     assert re.fullmatch("[0-9]{4}", datacite["publicationYear"])
     assert datacite["types"]["resourceTypeGeneral"] == "Dataset"
