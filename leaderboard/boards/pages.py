@@ -46,6 +46,7 @@ def board(campaign: str, evaluation: str, scoring_set: int | None = None) -> Res
         "boards/board.html",
         page=page,
         finding=board_finding(page),
+        permanent=permanent_address(page),
         scale=scale_of(page.whole.ends),
         intervals=view.intervals == "yes" and page.whole.has_intervals,
     )

@@ -68,3 +68,8 @@ def test_a_printed_board_names_its_campaign_and_marks_who_may_be_the_best(
     marks = page.locator(".board .rank").evaluate_all(before)
     assert [mark == '"* "' for mark in marks[:4]] == [False, True, True, False]
     expect(page.get_by_role("link", name="Show intervals")).to_be_hidden()
+    expect(page.get_by_text(re.compile(r"^http://.*/boards/\d+$"))).to_be_visible()  # the address that stays
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    expect(page.get_by_text(re.compile(r"/boards/\d+, printed on \d+ \w+ \d{4}$"))).to_be_visible()
+    page.emulate_media(media="screen")
+    expect(page.get_by_text(re.compile(r"/boards/\d+, printed on"))).to_be_hidden()

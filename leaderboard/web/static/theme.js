@@ -1,4 +1,5 @@
 // Light or dark, as chosen here, else as the system says. Runs in the head, so that no page flashes in the wrong one.
+// And the date on a printed page, which the server doesn't know.
 "use strict";
 (() => {
   const root = document.documentElement;
@@ -9,6 +10,11 @@
   const isDark = () => (root.dataset.theme ?? (system.matches ? "dark" : "light")) === "dark";
 
   if (["light", "dark"].includes(stored())) root.dataset.theme = stored();
+
+  addEventListener("beforeprint", () => {
+    const today = new Date().toLocaleDateString("en-GB", { day: "numeric", month: "short", year: "numeric", timeZone: "UTC" });
+    for (const place of document.querySelectorAll("[data-printed]")) place.textContent = `, printed on ${today}`;
+  });
 
   document.addEventListener("DOMContentLoaded", () => {
     const button = document.querySelector(".theme-switch");
