@@ -48,6 +48,7 @@ WIDE = Shape(systems=500, runs=556, boards=2)
 PAGES = {  # what is measured: its address in a campaign, what a first view is required to take and aims at, in ms
     "board": ("/2020", 150, 50),
     "queries": ("/2020/queries", 150, 50),
+    "heat map": ("/2020/heat-map", 150, 50),
     "a query": ("/2020/queries/q1", 150, 50),
     "a run": ("run", 150, 50),
     "compare": ("compare", 150, 50),

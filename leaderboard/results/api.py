@@ -6,7 +6,7 @@ from flask import Response
 
 from leaderboard.boards.api import EVALUATION, OF_BOARD
 from leaderboard.boards.reads.board import BoardQuery
-from leaderboard.results.reads import queries, run as results
+from leaderboard.results.reads import heat_map as heat_maps, queries, run as results
 from leaderboard.web.context import read, store
 from leaderboard.web.endpoints import get
 from leaderboard.web.exports import evaluation_file
@@ -37,6 +37,14 @@ def board_values(campaign: str, evaluation: str, **asked: Any) -> queries.BoardV
     board takes.
     """
     return read(queries.board_values, campaign, evaluation, view=BoardQuery(**asked))
+
+
+@get(f"{EVALUATION}/heat-map", asks=("measure", "text"))
+def heat_map(campaign: str, evaluation: str, **asked: Any) -> heat_maps.HeatMapPage:
+    """The values of the first systems of the board on each query, the easiest query first; the queries that everybody
+    misses, and those on which the systems are furthest apart. Where single queries are open.
+    """
+    return read(heat_maps.heat_map, campaign, evaluation, view=BoardQuery(**asked))
 
 
 @get(f"{EVALUATION}/compare", asks=("measure", "sort"))

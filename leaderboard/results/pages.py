@@ -14,17 +14,18 @@ from leaderboard.boards.reads.entries import ROWS, paged
 from leaderboard.evaluations.rules import Judging
 from leaderboard.numbers import read_whole
 from leaderboard.results import api
-from leaderboard.results.reads import queries
+from leaderboard.results.reads import heat_map as heat_maps, queries
 from leaderboard.web import exports
 from leaderboard.web.charts.differences import comparison_chart
 from leaderboard.web.charts.drawing import Chart
 from leaderboard.web.charts.files import charted
+from leaderboard.web.charts.heat_map import heat_map_chart
 from leaderboard.web.charts.scatter import scatter_chart
 from leaderboard.web.context import page_number, read, store
 from leaderboard.web.endpoints import plain
 from leaderboard.web.exports import Cell, Table, column_facts, columns, evaluation_table, exported, file_name
 from leaderboard.web.formatting import scale_of
-from leaderboard.web.sentences import comparison_finding
+from leaderboard.web.sentences import comparison_finding, heat_map_finding
 
 blueprint = Blueprint("results", __name__)
 
@@ -81,6 +82,23 @@ def query_file(campaign: str, evaluation: str, query: str) -> Table:
     paper = [exports.paper_column("System"), exports.paper_column("Team"), *exports.measure_columns(page.columns)]
     more = {"paper": paper, "caption": f"Query {page.query.external_id}."}
     return evaluation_table(page.evaluation, ending, RESULT_COLUMNS | measures, page.rows, facts, **more)
+
+
+HEAT_MAP_ADDRESS = "/campaigns/<campaign>/<evaluation>/heat-map"
+
+
+@blueprint.get(HEAT_MAP_ADDRESS)
+def heat_map(campaign: str, evaluation: str) -> ResponseReturnValue:
+    page = read(heat_maps.heat_map, campaign, evaluation, view=board_query(page=page_number()))
+    return render_template(
+        "results/heat_map.html", page=page, chart=heat_map_chart(page), finding=heat_map_finding(page)
+    )
+
+
+@charted(blueprint, HEAT_MAP_ADDRESS)
+def heat_map_charts(campaign: str, evaluation: str) -> tuple[Chart | None]:
+    page = read(heat_maps.heat_map, campaign, evaluation, view=board_query(page=page_number()))
+    return (heat_map_chart(page),)
 
 
 @exported(blueprint, "/campaigns/<campaign>/<evaluation>/boards/<int:scoring_set>/values")

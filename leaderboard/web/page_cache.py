@@ -121,8 +121,9 @@ TABLES = (  # pages that are files too, under the same name with `_file`
 )  # fmt: skip
 OTHERS = (
     "api_guide.guide", "campaigns.front", "documents.document", "documents.index_of_documents", "judgments.qrels",
-    "measures.index", "measures.show", "results.query_rows", "boards.board_versions", "sharing.badge", "sharing.bibtex",
-    "sharing.card", "sharing.cite", "sharing.feed", "submissions.score_receipt", "teams.show",
+    "measures.index", "measures.show", "results.heat_map", "results.query_rows", "boards.board_versions",
+    "sharing.badge", "sharing.bibtex", "sharing.card", "sharing.cite", "sharing.feed", "submissions.score_receipt",
+    "teams.show",
 )  # fmt: skip
 VIEWS = frozenset((*TABLES, *(f"{view}_file" for view in TABLES), *OTHERS))
 CSRF = "csrf_token"  # where Flask-WTF notes that a page holds a form's token, in `g`

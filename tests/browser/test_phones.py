@@ -31,6 +31,7 @@ PATHS = ("/", "/campaigns/news", BOARD, f"{BOARD}/queries", f"{BOARD}/queries/q1
 ROOM = "/organise/news"
 FILE, PART = "a file", "a part of a page"
 NO_PAGES = {
+    "results.board_values": FILE, "results.old_board_values": FILE,
     "judgments.qrels": FILE, "judgments.known": FILE, "judgments.subtopics": FILE,
     "submissions.fetch": FILE, "submissions.score_receipt": FILE,
     "organise_submissions.fetch": FILE, "organise_import.export": FILE,

@@ -221,6 +221,8 @@ PAGES: dict[str, tuple[Page, ...]] = {
             AS_THE_PAGE,
         ),
     ),
+    "results.heat_map": (Page("/campaigns/news/2026/heat-map", ORGANISERS, WITH_DETAILS),),
+    "results.heat_map_charts": (Page("/campaigns/news/2026/heat-map/charts/heat-map.csv", ORGANISERS, WITH_DETAILS),),
     # Charts are drawn from the reads of their pages; where there is nothing to draw there is no file.
     "campaigns.campaign_charts": (Page("/campaigns/news/charts/systems.csv", PUBLIC, ONE_PERIOD),),
     "progress.progress_charts": (Page("/campaigns/news/progress/charts/systems.csv", PUBLIC, ONE_PERIOD),),
@@ -425,6 +427,7 @@ TWINS = {
     "api.query": "results.query",
     "api.query_rows": "results.query_rows",
     "api.compare": "results.compare_runs",
+    "api.heat_map": "results.heat_map",
     "api.list_boards": "boards.board_versions",
     "api.old_board": "boards.old_board",
     "api.what_moved": "boards.what_moved",

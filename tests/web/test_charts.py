@@ -1,20 +1,25 @@
 """Charts: drawn on the server, in the page's colours, with their finding in words."""
 
+import gzip
 import re
 from collections.abc import Mapping, Sequence
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 from flask import Flask
 
 from leaderboard.access import VISITOR
+from leaderboard.boards.reads.board import BoardQuery
 from leaderboard.db import Database
 from leaderboard.progress.reads.progress import ProgressPage, progress
+from leaderboard.results.reads.heat_map import heat_map
 from leaderboard.results.reads.queries import compare
 from leaderboard.results.reads.run import results
 from leaderboard.submissions.rules import SystemKind
 from leaderboard.web.charts.differences import SINGLE, differences_chart
 from leaderboard.web.charts.drawing import PROPERTIES, SVG, Chart
+from leaderboard.web.charts.heat_map import heat_map_chart
 from leaderboard.web.charts.progress import progress_chart
 from leaderboard.web.charts.scatter import MOST_POINTS, scatter_chart
 from tests.support.field import NAN, NOW, Field
@@ -183,6 +188,50 @@ def test_points_of_very_many_queries_become_squares(database: Database) -> None:
     chart = scatter_of(database, first, second)
     assert "the darker a square, the more queries are in it" in chart.sentence
     assert len(chart.wide) < 20_000
+
+
+def heat_map_of(database: Database, **asked: str) -> Chart:
+    with database.read() as session:
+        chart = heat_map_chart(heat_map(session, VISITOR, "news", "2026", NOW, BoardQuery(**asked)))
+    assert chart is not None
+    return chart
+
+
+def test_a_heat_map_has_a_cell_for_each_value_in_the_colour_of_its_step(field: Field) -> None:
+    field.run("Alder <b>", {"AP": [1.0, 0.5, NAN, 0.0]})
+    field.run("Birch", {"AP": [0.9, 0.125, NAN, 0.0]})
+    chart = heat_map_of(field.database)
+    grid = ElementTree.fromstring(chart.wide).iter(f"{{{SVG}}}path")
+    cells = {re.sub(r"var\(--|\)", "", path.get("fill", "")): path.get("d", "").count("M") for path in grid}
+    # Of q1, q2 and q4, each with its median first: 0.95, 1, 0.9; 0.3125, 0.5, 0.125; 0, 0, 0.
+    assert cells == {"heat-8": 3, "heat-4": 1, "heat-3": 1, "heat-1": 1, "heat-0": 3}
+    assert {"q1", "q2", "q4", "Alder <b>", "Birch", "median"} <= set(texts(chart.wide))
+    said = [title.text for title in ElementTree.fromstring(chart.wide).iter(f"{{{SVG}}}title")]
+    assert said[0] == "q1: median 0.950, best 1.000. text of 1"
+    assert dict(chart.rows[0]) == {"query": "q1", "median": 0.95, "Alder <b>": 1.0, "Birch": 0.9}
+
+
+def test_values_below_0_have_colours_of_their_own_and_where_lower_is_better_the_lowest_has_the_best(
+    database: Database,
+) -> None:
+    field = Field(database, measures=("AQWV", "Pmiss")).campaign(beta=20.0).evaluation()
+    field.run("Alder", {"AQWV": [0.5, -0.5, -1.0, -7.0], "Pmiss": [0.0, 0.5, 1.0, 1.0]})
+    by_value, by_misses = heat_map_of(database).wide, heat_map_of(database, measure="Pmiss").wide
+    drawn = [set(re.findall(r'<path fill="var\(--(heat-[a-z0-9-]+)\)"', svg)) for svg in (by_value, by_misses)]
+    assert drawn == [{"heat-4", "heat-below-1", "heat-below-2", "heat-below-3"}, {"heat-8", "heat-4", "heat-0"}]
+    assert texts(by_value)[1:6] == ["< −1", "< −0.5", "< 0", "0", "0.125"]
+    assert texts(by_misses)[1:3] == ["1", "0.875"]
+
+
+def test_a_heat_map_of_126_queries_and_50_systems_is_small(database: Database) -> None:
+    field = Field(database, measures=("AP",)).campaign().evaluation(tags=[()] * 126)
+    values = np.random.default_rng(7).random((50, 126))
+    for number, own in enumerate(values):
+        field.run(f"System {number}", {"AP": own.tolist()})
+    chart = heat_map_of(database)
+    assert chart.wide.count("h") > 51 * 126
+    assert len(gzip.compress(chart.wide.encode())) < 60_000
+    assert not chart.narrow  # it would be the same once more
 
 
 def test_very_many_queries_become_a_histogram(database: Database) -> None:

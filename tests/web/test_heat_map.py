@@ -1,0 +1,48 @@
+"""The page of the heat map: its sentences, its table, and where all values are."""
+
+from flask import Flask
+
+from tests.support.field import NAN, Field
+from tests.support.pages import seen, table_of
+
+ADDRESS = "/campaigns/news/2026/heat-map"
+
+
+def test_it_names_the_queries_that_everybody_misses_and_those_that_part_the_systems(app: Flask, field: Field) -> None:
+    values = {
+        "Alder": [0.5, 0.9, 0.0, 0.9],
+        "Birch": [0.6, 0.9, 0.0, 0.8],
+        "Cedar": [0.4, 0.9, 0.0, 0.2],
+        "Dogwood": [0.5, 0.8, 0.0, 0.1],
+        "Elder": [0.5, 0.9, 0.0, NAN],
+    }
+    runs = {name: field.run(name, {"AP": own}) for name, own in values.items()}
+    page = seen(app, ADDRESS)
+    assert "Everybody misses 1 of 4 queries, where no system has AP above 0: q3." in page
+    assert "The systems are furthest apart on q4, where the middle half of them has 0.100 to 0.900." in page
+    assert "q4 0.500 0.900 0.800 – 0.200 0.100" in page  # the median, then Alder, Birch, Elder, Cedar, Dogwood
+    html = app.test_client().get(ADDRESS).text
+    assert f'href="/submissions/{runs["Elder"]}"' in html
+    assert 'href="/campaigns/news/2026/queries/q3"' in html
+    assert f'href="{ADDRESS}/charts/heat-map.csv"' in html
+    rows = table_of(app.test_client().get(f"{ADDRESS}/charts/heat-map.csv"))
+    assert [(row["query"], row["Elder"]) for row in rows] == [("q2", "0.9"), ("q4", ""), ("q1", "0.5"), ("q3", "0.0")]
+    assert "/campaigns/news/2026/values.csv?measure=AP" in html
+    assert ADDRESS in app.test_client().get("/campaigns/news/2026").text
+
+
+def test_where_nobody_misses_a_query_it_names_the_hardest(app: Flask, field: Field) -> None:
+    field.run("Alder", {"AP": [0.5, 0.9, 0.2, NAN]})
+    page = seen(app, ADDRESS)
+    assert "Not one of 3 queries is missed by the one system." in page
+    assert "The hardest is q3, of median 0.200." in page
+    assert "1 more query is left out, without a value of AP." in page
+
+
+def test_what_is_looked_for_and_not_there_is_said(app: Flask, field: Field) -> None:
+    field.run("Alder", {"AP": [0.5, 0.9, 0.2, 0.1]})
+    assert "0 systems with “heron” in the name of system or team." in seen(app, f"{ADDRESS}?text=heron")
+
+
+def test_an_empty_board_says_what_will_be_here(app: Flask, field: Field) -> None:
+    assert "Nothing to draw yet" in seen(app, ADDRESS)
