@@ -25,9 +25,9 @@ CITE = "/campaigns/<campaign>/<evaluation>/boards/<int:scoring_set>/cite"
 A_WHILE = "public, max-age=600"  # seconds, that other sites and proxies may keep what does not depend on who asks
 
 
-def _as_visitor(page: Callable[..., Page], *where: object) -> Page:
+def _as_visitor(page: Callable[..., Page], *where: object, **more: object) -> Page:
     with reading() as session:
-        return page(session, VISITOR, *where, now())
+        return page(session, VISITOR, *where, now(), **more)
 
 
 def _citation(campaign: str, evaluation: str, scoring_set: int) -> dict[str, Any]:
@@ -71,7 +71,7 @@ def badge(submission: int) -> Response:
 @blueprint.get("/campaigns/<campaign>/<evaluation>/card.<any(svg, png):ending>")
 def card(campaign: str, evaluation: str, ending: str) -> Response:
     """The first systems of the board, as large as sites show pictures of pages that are linked to."""
-    page = _as_visitor(board, campaign, evaluation)
+    page = _as_visitor(board, campaign, evaluation, view=reads.RANKS)
     drawing = render_template("sharing/card.svg", page=page, scale=scale_of(page.whole.ends))
     if ending == "svg":
         return _shared(drawing, "image/svg+xml")

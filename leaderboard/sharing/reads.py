@@ -7,7 +7,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, Content, known_evaluations, may_see, subset_seen
-from leaderboard.boards.reads.board import BoardPage, BoardRow, board
+from leaderboard.boards.reads.board import BoardPage, BoardQuery, BoardRow, board
 from leaderboard.boards.reads.history import HAS_STOOD, BoardVersion, board_version, versions_of, visible_sets
 from leaderboard.campaigns.models import Campaign
 from leaderboard.errors import NotFound
@@ -18,6 +18,8 @@ from leaderboard.frozen import frozen
 from leaderboard.submissions.reads.status import find_scored
 from leaderboard.worker.models import ScoringSet
 from leaderboard.worker.reads import WITH_REVISION
+
+RANKS = BoardQuery(page=1)  # every row has its rank and the figure that ranks it; those of a page only all others
 
 
 @frozen
@@ -91,7 +93,7 @@ def feed(session: Session, actor: Actor, slug: str, now: datetime) -> Feed:
 def badge(session: Session, actor: Actor, submission_id: int, now: datetime) -> tuple[BoardPage, BoardRow]:
     """The board of the run's evaluation, and the row of its system. Raises NotFound where there is none for `actor`."""
     run = find_scored(session, actor, submission_id, now).run
-    page = board(session, actor, run.evaluation.campaign.slug, run.evaluation.slug, now)
+    page = board(session, actor, run.evaluation.campaign.slug, run.evaluation.slug, now, RANKS)
     for row in (*page.rows, *page.baselines):
         if row.entry.system.id == run.system_id:
             return page, row

@@ -88,7 +88,7 @@ def test_names_in_bibtex_are_text(visitor: FlaskClient, field: Field) -> None:
     assert fields["author"] == "{News search}"
     assert re.fullmatch(r"Revision 1 of the judgments, SHA-256 [0-9a-f]{64}", fields["note"])
     assert unescape(
-        re.findall(r'<pre class="code">(.*?)</pre>', visitor.get(f"{BOARD}/boards/1/cite").text, re.S)[0]
+        re.findall(r'<pre class="code" id="entry">(.*?)</pre>', visitor.get(f"{BOARD}/boards/1/cite").text, re.S)[0]
     ) == (visitor.get(f"{BOARD}/boards/1/cite.bib").text.strip())
 
 
