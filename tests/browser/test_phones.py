@@ -35,7 +35,8 @@ NO_PAGES = {
     "judgments.qrels": FILE, "judgments.known": FILE, "judgments.subtopics": FILE,
     "submissions.fetch": FILE, "submissions.score_receipt": FILE,
     "organise_submissions.fetch": FILE, "organise_import.export": FILE,
-    "health.healthz": FILE, "static": FILE,
+    "health.healthz": FILE, "static": FILE, "results.board_values": FILE, "results.old_board_values": FILE,
+    "sharing.badge": FILE, "sharing.bibtex": FILE, "sharing.card": FILE, "sharing.feed": FILE,
     "bootstrap.static": FILE, "submissions.progress": PART, "results.query_rows": PART,
     "results.ranked_list": "needs a stored run: looked at with the demonstration",
     "account.begin": "leads to a provider", "account.back": "leads back from a provider",
@@ -159,7 +160,13 @@ def test_pages_are_no_wider_than_the_phone_and_what_is_touched_is_24_px_high_and
         cut = look["cut"] if endpoint.startswith("organise") else []
         if (answer.status, look["width"], look["small"], cut) != (200, 375, [], []):
             wrong[endpoint] = (answer.status, look["width"], look["small"][:3], cut)
-        if endpoint in ("boards.what_moved", "boards.sources", "judgments.index", "results.compare_runs"):
+        if endpoint in (
+            "sharing.cite",
+            "boards.what_moved",
+            "boards.sources",
+            "judgments.index",
+            "results.compare_runs",
+        ):
             assert_accessible(phone)
     assert not wrong, "\n".join(f"{endpoint}: {found}" for endpoint, found in wrong.items())
 

@@ -76,7 +76,7 @@ def test_the_address_of_a_board_as_it_stood_works_before_and_after_another_takes
     assert f"The year 2026 by revision 1 of the judgments, as it stood until {until:%-d %b %Y}." in page
     assert (
         bibtex_fields(visitor.get(f"{cited}/cite.bib").text)["title"]
-        == f"{{The year 2026}}: board of {until:%-d %b %Y}"
+        == f"{{The year 2026: board of {until:%-d %b %Y}}}"
     )
 
 
@@ -84,7 +84,7 @@ def test_names_in_bibtex_are_text(visitor: FlaskClient, field: Field) -> None:
     field.change(title=HOSTILE, judgments_published=True)
     fields = bibtex_fields(visitor.get(f"{BOARD}/boards/1/cite.bib").text)
     written = r'A \& B \textless{}i\textgreater{}"\textbraceleft{}x\textbraceright{}\textbackslash{}y\textbraceright{}"'
-    assert fields["title"].startswith(rf"{{{written} 50 \% \#1\_}}: board of ")
+    assert fields["title"].startswith(rf"{{{written} 50 \% \#1\_: board of ")
     assert fields["author"] == "{News search}"
     assert re.fullmatch(r"Revision 1 of the judgments, SHA-256 [0-9a-f]{64}", fields["note"])
     assert unescape(
