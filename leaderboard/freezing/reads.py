@@ -7,7 +7,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard import moments
-from leaderboard.access import CONSOLE, VISITOR, Content, knows, may_see
+from leaderboard.access import CONSOLE, VISITOR, Content, knows, may_see, subset_seen
 from leaderboard.boards.reads.board import BoardPage, BoardQuery, board
 from leaderboard.db import missing
 from leaderboard.errors import Conflict
@@ -17,7 +17,9 @@ from leaderboard.evaluations.rules import FieldKind, Phase, phase_of
 from leaderboard.frozen import frozen
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.reads.selection import SHOWN_STATE, with_current_scoring
+from leaderboard.submissions.reads.status import awaits
 from leaderboard.submissions.rules import State, run_file_name
+from leaderboard.worker.models import Scoring
 
 MOST_LISTS = 20_000  # ranked lists that a copy has as pages; of more it has none
 
@@ -65,10 +67,6 @@ def freezable(
     if reason := _in_the_way(evaluation, now):
         raise Conflict(f"{evaluation.title} can't be frozen: {reason}")
     page = board(session, VISITOR, *path, now, BoardQuery(page=1))
-    if page.terms is None or page.waiting or page.rescoring:
-        raise Conflict(
-            f"{evaluation.title} can't be frozen: {'runs wait to be scored' if page.terms else 'no judgments'}"
-        )
     accepted: sa.ColumnElement[bool] = sa.literal(all_runs)
     agreed = {field.key: field.label for field in form_fields(evaluation) if field.kind is FieldKind.YES_NO}
     if agreement is not None and agreement not in agreed:
@@ -78,13 +76,18 @@ def freezable(
         accounts = sa.select(Acceptance.user_id).where(Acceptance.agreement_id == stated.id)
         accepted, agreed[agreement] = Submission.submitter_id.in_(accounts), stated.title
     by_organisers = Submission.team_id == (evaluation.campaign.baseline_team_id or 0)
-    columns = sa.select(Submission, sa.or_(accepted, by_organisers))
+    columns = sa.select(Submission, Scoring, sa.or_(accepted, by_organisers))
     is_shown = Submission.evaluation_id == evaluation.id, SHOWN_STATE == State.SCORED
-    rows = session.execute(with_current_scoring(columns).where(*is_shown).order_by(Submission.id)).all()
-    published = [run for run, may in rows if may or run.answers.get(agreement or "") is True]
+    rows = session.execute(with_current_scoring(columns).where(*is_shown).order_by(Scoring.finished_at)).all()
+    subset = subset_seen(VISITOR, evaluation, now)
+    if page.waiting or page.rescoring or (rows and awaits(session, rows[-1][1], State.SCORED, True, subset)):
+        raise Conflict(f"{evaluation.title} can't be frozen: its runs are still being scored")
+    published = [run for run, _, may in rows if may or run.answers.get(agreement or "") is True]
     files = {run.id: (run.sha256, run_file_name(run.id, run.filename)) for run in published}
     address = f"{site_url}/campaigns/{'/'.join(path)}"
-    return Copy(*path, address, now, page, frozenset(run.id for run, _ in rows), files, agreed.get(agreement or "", ""))
+    return Copy(
+        *path, address, now, page, frozenset(run.id for run, *_ in rows), files, agreed.get(agreement or "", "")
+    )
 
 
 def _in_the_way(evaluation: Evaluation, now: datetime) -> str:

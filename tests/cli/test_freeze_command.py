@@ -90,7 +90,7 @@ def test_only_files_of_runs_whose_senders_accepted_the_last_version_are_publishe
     none = frozen(ok, tmp_path, "--agreement", "publish")
     assert not names(none) & {"data/submission-1.txt", "submissions/1/queries/q1.html"}
     assert "The file of this run and its ranked lists are not in this copy" in (none / "submissions/1.html").read_text()
-    assert "This copy has the files of 0 of 2 runs" in (none / "index.html").read_text()
+    assert "Run files in this copy: 0 of 2, those of teams that agreed" in (none / "index.html").read_text()
     assert 'those whose teams agreed to "Publishing runs"' in (none / "README.txt").read_text()
     said = ok("verify", none)
     assert "figures of submission 1 are not computed again: not in the folder: submission-1.txt\n" in said
@@ -286,7 +286,7 @@ def test_nothing_half_is_left(closed: World, command: Command, tmp_path: Path, m
     closed.change_evaluation(late_allowed=True)
     closed.submit(run_text(3))
     done = command("freeze", "small/2026", tmp_path / "copy")
-    assert (done.status, done.err) == (2, "The year 2026 can't be frozen: runs wait to be scored\n")
+    assert (done.status, done.err) == (2, "The year 2026 can't be frozen: its runs are still being scored\n")
     closed.drain()
     for error, status, said in (
         (KeyboardInterrupt(), 130, ""),

@@ -251,7 +251,7 @@ def status(session: Session, actor: Actor, submission_id: int, now: datetime) ->
         version=run.version if named else "",
         submitter=run.submitter.name if run.submitter else "",
         importer=run.importer.name if run.importer else "",
-        awaits=_awaits(session, scoring, state, results_open, subset_seen(actor, evaluation, now)),
+        awaits=awaits(session, scoring, state, results_open, subset_seen(actor, evaluation, now)),
         waiting=scoring is None,
         ahead=_ahead(session, scoring),
         attempt=scoring.attempt if scoring else 0,
@@ -382,7 +382,8 @@ def _could_stand(session: Session, run: Submission) -> bool:
     return standing is not None and standing.submission_id != run.id and (standing.off_board or not standing.is_primary)
 
 
-def _awaits(session: Session, scoring: Scoring | None, state: str, results_open: bool, subset: Subset) -> str:
+def awaits(session: Session, scoring: Scoring | None, state: str, results_open: bool, subset: Subset) -> str:
+    """What a run still waits for, as `SubmissionStatus.awaits` says it to who sees this subset of the queries."""
     if state in UNFINISHED:
         return "scores"
     if scoring is None or scoring.finished_at is None or state != State.SCORED or not results_open:
