@@ -25,7 +25,7 @@ from leaderboard.web.context import page_number, read, store
 from leaderboard.web.endpoints import plain
 from leaderboard.web.exports import Cell, Table, column_facts, columns, evaluation_table, exported, file_name
 from leaderboard.web.formatting import scale_of
-from leaderboard.web.sentences import comparison_finding, heat_map_finding
+from leaderboard.web.sentences import comparison_finding
 
 blueprint = Blueprint("results", __name__)
 
@@ -90,9 +90,7 @@ HEAT_MAP_ADDRESS = "/campaigns/<campaign>/<evaluation>/heat-map"
 @blueprint.get(HEAT_MAP_ADDRESS)
 def heat_map(campaign: str, evaluation: str) -> ResponseReturnValue:
     page = read(heat_maps.heat_map, campaign, evaluation, view=board_query(page=page_number()))
-    return render_template(
-        "results/heat_map.html", page=page, chart=heat_map_chart(page), finding=heat_map_finding(page)
-    )
+    return render_template("results/heat_map.html", page=page, chart=heat_map_chart(page))
 
 
 @charted(blueprint, HEAT_MAP_ADDRESS)

@@ -15,19 +15,17 @@ from leaderboard.metrics import parse
 from leaderboard.numbers import counted, first_of
 from leaderboard.progress.reads.across import AcrossPage
 from leaderboard.progress.reads.progress import Line, PeriodPoint, ProgressPage
-from leaderboard.results.reads.heat_map import HeatMapPage
 from leaderboard.results.reads.queries import Compared
 from leaderboard.statistics import LEAST_QUERIES, POWER, least_queries
-from leaderboard.web.formatting import number, over, percent, plain_figure, sentence, signed, when
+from leaderboard.web.formatting import number, over, plain_figure, sentence, signed, when
 
 LEAST_P = 0.001
 NAMED = 4  # systems that share something and are all named
-MISSED = 30  # queries that everybody misses, likewise
 
 
 def init_app(app: Flask) -> None:
     """Gives templates the filters named here."""
-    for sentences in (extreme, holes_in_words, lead_rests_on, means_over, smallest_difference, times, why_no_intervals):
+    for sentences in (extreme, lead_rests_on, means_over, smallest_difference, times, why_no_intervals):
         app.jinja_env.filters[sentences.__name__] = sentences
 
 
@@ -100,52 +98,6 @@ def means_over(page: BoardPage) -> str:
     if page.terms and page.terms.nothing_relevant and page.details_open and not page.tag:
         text += f"; without a relevant document: {page.terms.nothing_relevant:,}"
     return f"{text}."
-
-
-def holes_in_words(page: BoardPage) -> str:
-    """Which rows are judged far less than the others; empty where none is."""
-    if page.holes is None or not page.holes.marked:
-        return ""
-    entries = [row.entry for row in (*page.rows, *page.baselines)]
-    names, marked = disambiguate(entry.system for entry in entries), page.holes.marked
-    runs = [
-        f"{names[entry.system.id]} ({percent(marked[entry.submission_id])})"
-        for entry in entries
-        if entry.submission_id in marked
-    ]
-    return (
-        f"Holes: far fewer of the first ten documents of {_together(runs)} are judged than the systems' median, "
-        f"{percent(page.holes.median)}. Documents that nobody judged count as not relevant, so such a run may be "
-        "better than its figures."
-    )
-
-
-def heat_map_finding(page: HeatMapPage) -> tuple[str, ...]:
-    """Which queries everybody misses, and on which the systems are furthest apart."""
-    column = page.column
-    if column is None or not page.queries:
-        return ()
-    where = f"no system has {column.name} above {max(column.lowest, 0):.0f}"
-    if column.direction == "lower":
-        where = f"every system has the worst {column.name}, {plain_figure(column.highest, column.unit)}"
-    everybody = f"all {page.field:,} systems" if page.field > 1 else "the one system"
-    sentences = [f"Not one of {counted(page.paging.rows, 'query')} is missed by {everybody}."]
-    if page.missed:
-        missed = f"{len(page.missed):,} of {counted(page.paging.rows, 'query')}, where {where}"
-        sentences = [f"Everybody misses {missed}: {_together(page.missed, MISSED)}."]
-    elif hardest := page.hardest:
-        median = plain_figure(hardest.median, column.unit)
-        sentences.append(f"The hardest is {hardest.external_id}, of median {median}.")
-    if page.parting:
-        furthest, *others = page.parting
-        ends = " to ".join(plain_figure(end, column.unit) for end in furthest.middle)
-        words = f"The systems are furthest apart on {furthest.external_id}, where the middle half of them has {ends}"
-        words += f", then on {_together([row.external_id for row in others])}" if others else ""
-        sentences.append(f"{words}.")
-    if page.valueless:
-        left_out = counted(page.valueless, "more query is", "more queries are")
-        sentences.append(f"{left_out} left out, without a value of {column.name}.")
-    return tuple(sentences)
 
 
 BEST_OF_SEVERAL = (
@@ -366,8 +318,8 @@ def times(difference: float) -> str:
     return _significant(ratio, 3 if ratio < 1.5 else 2)
 
 
-def _together(names: Sequence[str], named: int = NAMED) -> str:
-    """`Alder`, `Alder and Birch`, `Alder, Birch, Cedar and 7 others`; up to `named` names are all there."""
-    if len(names) > named:
-        names = [*names[: named - 1], f"{len(names) - named + 1} others"]
+def _together(names: Sequence[str]) -> str:
+    """`Alder`, `Alder and Birch`, `Alder, Birch, Cedar and 7 others`."""
+    if len(names) > NAMED:
+        names = [*names[: NAMED - 1], f"{len(names) - NAMED + 1} others"]
     return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))

@@ -71,10 +71,10 @@ def test_of_many_systems_the_first_of_the_board_are_shown_or_those_looked_for(
 ) -> None:
     monkeypatch.setattr(module, "SYSTEMS", 2)
     page = page_of(five(field))
-    assert (page.names, page.found, page.field) == (("Alder", "Birch"), 5, 5)
+    assert (page.names, page.matching, page.field) == (("Alder", "Birch"), 5, 5)
     assert [len(row.values) for row in page.queries] == [2] * 4
     looked_for = page_of(field, text="dogwood")
-    assert (looked_for.names, looked_for.found, looked_for.field) == (("Dogwood",), 1, 5)
+    assert (looked_for.names, looked_for.matching, looked_for.field) == (("Dogwood",), 1, 5)
     assert [(row.median, row.values) for row in looked_for.queries][1] == (0.5, (0.1,))  # of the whole board
     assert looked_for.missed == ("q3",)
 

@@ -25,7 +25,7 @@ def test_a_run_is_marked_of_which_far_less_is_judged_than_of_the_others(field: F
     runs = fill(field)
     holes = board_of(field).holes
     assert holes is not None
-    assert (holes.median, dict(holes.marked)) == (0.97, {runs["Elder"]: 0.62})
+    assert (holes.median, dict(holes.shares)) == (0.97, {runs["Elder"]: 0.62})
     assert board_of(field, show="all").holes is None  # a system with many runs would say what is usual
 
 
@@ -33,14 +33,14 @@ def test_in_a_field_that_differs_much_no_run_stands_out(field: Field) -> None:
     fill(field, {"Alder": 1.0, "Birch": 0.9, "Cedar": 0.7, "Dogwood": 0.5})  # the fence is at .65 − 1.5 · .275 = .2375
     holes = board_of(field).holes
     assert holes is not None
-    assert not holes.marked
+    assert not holes.shares
 
 
 def test_in_a_field_that_is_judged_alike_a_little_less_is_no_hole(field: Field) -> None:
     fill(field, {**SHARES, "Elder": 0.88})
     holes = board_of(field).holes
     assert holes is not None
-    assert not holes.marked
+    assert not holes.shares
 
 
 def test_a_run_says_how_much_of_it_is_judged_beside_the_field(field: Field) -> None:
@@ -48,7 +48,7 @@ def test_a_run_says_how_much_of_it_is_judged_beside_the_field(field: Field) -> N
     other = field.run("Elder", {"AP": [0.1] * 4, "Judged@10": [0.5] * 4})  # stands for no system
     with field.database.read() as session:
         found = [results(session, VISITOR, runs["Elder"], NOW), results(session, VISITOR, other, NOW)]
-    assert [page.judged for page in found] == [0.62, 0.5]
+    assert [page.holes and page.holes.shares[page.id] for page in found] == [0.62, 0.5]
     assert [page.holes and page.holes.least for page in found] == [pytest.approx(0.97 - 0.1)] * 2
 
 
@@ -59,7 +59,7 @@ def test_nothing_is_said_while_single_queries_are_closed(field: Field) -> None:
     assert board_of(field, CONSOLE).holes is not None
     with field.database.read() as session:
         page = results(session, VISITOR, runs["Elder"], NOW)
-    assert (page.judged, page.holes) == (None, None)
+    assert page.holes is None
 
 
 @pytest.mark.parametrize("judging", Judging)

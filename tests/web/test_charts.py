@@ -21,7 +21,7 @@ from leaderboard.web.charts.differences import SINGLE, differences_chart
 from leaderboard.web.charts.drawing import PROPERTIES, SVG, Chart
 from leaderboard.web.charts.heat_map import heat_map_chart
 from leaderboard.web.charts.progress import progress_chart
-from leaderboard.web.charts.scatter import MOST_POINTS, scatter_chart
+from leaderboard.web.charts.scatter import scatter_chart
 from tests.support.field import NAN, NOW, Field
 
 YEARS = (2024, 2025, 2026)
@@ -174,20 +174,10 @@ def test_two_runs_are_points_one_across_and_one_upwards(field: Field) -> None:
     chart = scatter_of(field.database, first, second)
     values = [(row["query"], row["a"], row["b"]) for row in chart.rows]
     assert values == [("q1", 0.75, 0.25), ("q2", 0.25, 0.5), ("q3", 0.5, 0.5)]
-    said = [title.text for title in ElementTree.fromstring(chart.wide).iter(f"{{{SVG}}}title")]
-    assert said == ["q1: 0.750 and 0.250", "q2: 0.250 and 0.500", "q3: 0.500 and 0.500"]
+    said = [title.text or "" for title in ElementTree.fromstring(chart.wide).iter(f"{{{SVG}}}title")]
+    assert sorted(said) == ["q1: 0.750 and 0.250", "q2: 0.250 and 0.500", "q3: 0.500 and 0.500"]
     assert {"q1", "q2", "AP of Alder", "AP of Birch"} <= set(texts(chart.wide))
     assert "q3" not in texts(chart.wide)  # level: its name would say nothing
-
-
-def test_points_of_very_many_queries_become_squares(database: Database) -> None:
-    queries = MOST_POINTS + 1
-    field = Field(database).campaign().evaluation(tags=[()] * queries, qrels="q1 0 d 1\n", judging="complete")
-    values = [(number % 10) / 10 for number in range(queries)]
-    first, second = field.run("Alder", {"AP": values}), field.run("Birch", {"AP": values[::-1]})
-    chart = scatter_of(database, first, second)
-    assert "the darker a square, the more queries are in it" in chart.sentence
-    assert len(chart.wide) < 20_000
 
 
 def heat_map_of(database: Database, **asked: str) -> Chart:

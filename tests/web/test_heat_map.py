@@ -1,11 +1,18 @@
 """The page of the heat map: its sentences, its table, and where all values are."""
 
+import re
+
 from flask import Flask
 
 from tests.support.field import NAN, Field
 from tests.support.pages import seen, table_of
 
 ADDRESS = "/campaigns/news/2026/heat-map"
+
+
+def words(app: Flask) -> str:
+    """Of the page, whose links leave a blank before what follows them."""
+    return re.sub(r" (?=[.,])", "", seen(app, ADDRESS))
 
 
 def test_it_names_the_queries_that_everybody_misses_and_those_that_part_the_systems(app: Flask, field: Field) -> None:
@@ -17,7 +24,7 @@ def test_it_names_the_queries_that_everybody_misses_and_those_that_part_the_syst
         "Elder": [0.5, 0.9, 0.0, NAN],
     }
     runs = {name: field.run(name, {"AP": own}) for name, own in values.items()}
-    page = seen(app, ADDRESS)
+    page = words(app)
     assert "Everybody misses 1 of 4 queries, where no system has AP above 0: q3." in page
     assert "The systems are furthest apart on q4, where the middle half of them has 0.100 to 0.900." in page
     assert "q4 0.500 0.900 0.800 – 0.200 0.100" in page  # the median, then Alder, Birch, Elder, Cedar, Dogwood
@@ -33,7 +40,7 @@ def test_it_names_the_queries_that_everybody_misses_and_those_that_part_the_syst
 
 def test_where_nobody_misses_a_query_it_names_the_hardest(app: Flask, field: Field) -> None:
     field.run("Alder", {"AP": [0.5, 0.9, 0.2, NAN]})
-    page = seen(app, ADDRESS)
+    page = words(app)
     assert "Not one of 3 queries is missed by the one system." in page
     assert "The hardest is q3, of median 0.200." in page
     assert "1 more query is left out, without a value of AP." in page

@@ -126,7 +126,7 @@ def first_views(app: Flask, database: Database, slug: str, cookie: str | None) -
         "campaign": f"/campaigns/{slug}", "progress": f"/campaigns/{slug}/progress", "board": year,
         "queries": f"{year}/queries", "query": f"{year}/queries/q2", "run": f"/submissions/{last}", "front": "/",
         "moved": f"{year}/boards/{before}/to/{after}", "compare": f"{year}/compare?a={last}&b={first}",
-        "across": f"/campaigns/{slug}/across", "tags": f"{year}/tags",
+        "across": f"/campaigns/{slug}/across", "tags": f"{year}/tags", "heat map": f"{year}/heat-map",
     }  # fmt: skip
     reader, ran = browser_of(app, cookie), {}
     for kind, address in addresses.items():

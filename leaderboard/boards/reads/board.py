@@ -18,7 +18,7 @@ from leaderboard.errors import BadInput
 from leaderboard.evaluations.reads import evaluations as reads
 from leaderboard.frozen import frozen
 from leaderboard.metrics import Bools, Floats, parse, query_order
-from leaderboard.results.reads.holes import Holes, holes_of, judged_beside
+from leaderboard.results.reads.holes import Holes, holes_of, measures_of_holes
 from leaderboard.results.reads.run import figure_over, load_vectors
 from leaderboard.submissions.reads.run_arrays import Wanted, load_figures, load_runs
 from leaderboard.submissions.reads.selection import on_boards
@@ -242,7 +242,7 @@ def list_rows(asked: AskedBoard) -> Listing:
 
 def _all_rows(asked: AskedBoard) -> Listing:
     view, ranked_by, page = asked.view, asked.ranked_by, asked.page
-    session, disclosure, judged = asked.session, asked.disclosure, judged_beside(asked.disclosure)
+    session, disclosure, judged = asked.session, asked.disclosure, measures_of_holes(asked.disclosure)
     if view.set_id is None:
         where = session, disclosure.actor, disclosure.evaluation, disclosure.moment
         entries = ranking.load_standing(*where, ranked_by, page.show, judged)

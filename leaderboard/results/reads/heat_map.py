@@ -1,7 +1,6 @@
 """The values of a board's systems on every query, the easiest query first: which queries everybody misses, and which
 part the systems."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -12,10 +11,10 @@ from sqlalchemy.orm import Session
 from leaderboard.access import Actor, Content, may_see, require, subset_seen
 from leaderboard.boards.reads import entries as table
 from leaderboard.boards.reads.board import EVERYTHING, BoardQuery
-from leaderboard.boards.reads.entries import Column, Entry, Paging, paged, per_query_columns, pick
+from leaderboard.boards.reads.entries import Column, Entry, Paging, per_query_columns
 from leaderboard.boards.reads.ranking import Show, load_standing, sort_entries
 from leaderboard.evaluations.reads import evaluations as reads
-from leaderboard.evaluations.reads.evaluations import EvaluationHeading, closed_details, evaluation_heading, of_subset
+from leaderboard.evaluations.reads.evaluations import EvaluationHeading
 from leaderboard.frozen import frozen
 from leaderboard.judgments.models import Query
 from leaderboard.metrics import Floats
@@ -41,11 +40,11 @@ class HeatMapQuery:
 
 @frozen
 class HeatMapPage:
-    """column is None before the first judgments.
+    """column is None, and all behind it empty, before the first judgments.
 
     systems    those shown, as the board by this measure has them: the first SYSTEMS of those with `text` in their names
     names      what charts call these
-    found      how many have the text in their names; field: how many systems the medians are over
+    matching   how many have the text in their names; field: how many systems the medians are over
     queries    those of this page, the easiest first: by the median, then by the best value
     valueless  how many queries that count have no value by any system
     missed     queries on which no system is better than one that finds nothing
@@ -58,12 +57,11 @@ class HeatMapPage:
     text: str = ""
     systems: tuple[Entry, ...] = ()
     names: tuple[str, ...] = ()
-    found: int = 0
+    matching: int = 0
     field: int = 0
     queries: tuple[HeatMapQuery, ...] = ()
     paging: Paging = table.ONE_PAGE
     valueless: int = 0
-    hardest: HeatMapQuery | None = None
     missed: tuple[str, ...] = ()
     parting: tuple[HeatMapQuery, ...] = ()
 
@@ -77,85 +75,70 @@ def heat_map(
     it does not have.
     """
     evaluation, scoring_set = reads.find_evaluation_and_set(session, actor, campaign_slug, slug)
-    require(may_see(actor, evaluation, Content.DETAILS, now), closed_details(evaluation))
+    require(may_see(actor, evaluation, Content.DETAILS, now), reads.closed_details(evaluation))
+    page = HeatMapPage(reads.evaluation_heading(evaluation, now), text=view.text)
     if scoring_set is None:
-        return HeatMapPage(evaluation_heading(evaluation, now))
+        return page
     columns, subset = per_query_columns(scoring_set), subset_seen(actor, evaluation, now)
-    by, texts = pick(columns, view.measure), may_see(actor, evaluation, Content.TEXTS, now)
+    by = table.pick(columns, view.measure)
     entries = sort_entries(load_standing(session, actor, evaluation, now, by), by, "", Show.PRIMARY)
     vectors = load_vectors(session, [entry.scoring_id for entry in entries], [by.name], subset)
     entries = [entry for entry in entries if entry.scoring_id in vectors]
-    called = table.disambiguate(entry.system for entry in entries)
-    found = [at for at, own in enumerate(entries) if table.is_found(view.text, (own.system.name, own.system.team))]
-    systems = [entries[at] for at in found[:SYSTEMS]]
-    page = HeatMapPage(
-        evaluation=evaluation_heading(evaluation, now),
+    matching = [at for at, own in enumerate(entries) if table.is_found(view.text, (own.system.name, own.system.team))]
+    called, shown = table.disambiguate(entry.system for entry in entries), matching[:SYSTEMS]
+    page = replace(
+        page,
         columns=columns,
         column=by,
-        text=view.text,
-        systems=tuple(systems),
-        names=tuple(called[entry.system.id] + (", late" if entry.late else "") for entry in systems),
-        found=len(found),
+        systems=tuple(entries[at] for at in shown),
+        names=tuple(called[entries[at].system.id] + (", late" if entries[at].late else "") for at in shown),
+        matching=len(matching),
         field=len(entries),
     )
-    if not entries:
-        return page
-    known = sa.select(Query.position, Query.external_id, Query.text).where(*of_subset(evaluation.id, subset))
-    excluded = scoring_set.settings.excluded
-    queries = [(at, name, text if texts else "") for at, name, text in session.execute(known) if name not in excluded]
-    rows = np.vstack([vectors[entry.scoring_id][by.name] for entry in entries])
-    return _with_queries(page, queries, rows, rows[found[:SYSTEMS]], by, view.page)
+    texts, excluded = may_see(actor, evaluation, Content.TEXTS, now), scoring_set.settings.excluded
+    known = sa.select(Query.position, Query.external_id, Query.text).where(*reads.of_subset(evaluation.id, subset))
+    queries = {at: (name, text if texts else "") for at, name, text in session.execute(known) if name not in excluded}
+    values = np.vstack([vectors[entry.scoring_id][by.name] for entry in entries] or [np.empty(0)])
+    return _with_queries(page, by, queries, values, shown, view.page)
 
 
 def _with_queries(
     page: HeatMapPage,
-    known: Sequence[tuple[int, str, str]],
-    field: Floats,
-    shown: Floats,
     by: Column,
+    known: dict[int, tuple[str, str]],
+    values: Floats,
+    shown: list[int],
     number: int | None,
 ) -> HeatMapPage:
-    """known: position, id and text of queries that count; field, shown: values of all systems and of those shown,
-    float64[systems, positions]; number: of the page of queries"""
-    spread, (low, high) = spread_of(list(field), by), _middle_half(field)
-    sign = -1.0 if by.direction == "lower" else 1.0
-    medians, best = -sign * spread.median, -sign * spread.best  # the easiest is the lowest
-    valued = sorted(
-        (row for row in known if value_in(medians, row[0]) is not None),
-        key=lambda row: (medians[row[0]], best[row[0]], row[0]),
-    )
+    """known: position of a query -> its id and text; values: float64[systems, positions]; shown: which systems are;
+    number: of the page of queries"""
+    spread, (low, high) = spread_of(list(values), by), _middle_half(values)
+    sign = 1.0 if by.direction == "lower" else -1.0
+    medians, best = sign * spread.median, sign * spread.best  # the easiest is the lowest
+    valued = [at for at in sorted(known) if value_in(medians, at) is not None]
+    valued.sort(key=lambda at: (medians[at], best[at]))
 
-    def query(at: int, name: str, text: str) -> HeatMapQuery:
-        median, top, *middle = (float(own[at]) for own in (spread.median, spread.best, low, high))
-        values = tuple(None if np.isnan(own) else own for own in shown[:, at].tolist())
-        return HeatMapQuery(name, text, median, top, (middle[0], middle[1]), values)
+    def query(at: int) -> HeatMapQuery:
+        own = tuple(None if np.isnan(value) else value for value in values[shown, at].tolist())
+        return HeatMapQuery(*known[at], float(spread.median[at]), float(spread.best[at]), (low[at], high[at]), own)
 
-    of_page, paging = paged(valued, number, QUERIES)
-    parted = [row for row in valued if low[row[0]] < high[row[0]]] if len(field) >= LEAST_SYSTEMS else []
-    parted.sort(key=lambda row: low[row[0]] - high[row[0]])
-    nothing = _of_nothing(by)
+    of_page, paging = table.paged(valued, number, QUERIES)
+    parted = [at for at in valued if low[at] < high[at]] if page.field >= LEAST_SYSTEMS else []
+    parted.sort(key=lambda at: low[at] - high[at])
+    nothing = sign * (by.highest if by.direction == "lower" else max(by.lowest, 0.0))  # what finding nothing gives
     return replace(
         page,
-        queries=tuple(query(*row) for row in of_page),
+        queries=tuple(map(query, of_page)),
         paging=paging,
         valueless=len(known) - len(valued),
-        hardest=query(*valued[-1]) if valued else None,
-        missed=tuple(name for at, name, _ in valued if nothing is not None and best[at] >= -sign * nothing),
-        parting=tuple(query(*row) for row in parted[:PARTING]),
+        missed=tuple(known[at][0] for at in valued if best[at] >= nothing),
+        parting=tuple(map(query, parted[:PARTING])),
     )
 
 
-def _of_nothing(column: Column) -> float | None:
-    """What a system gets on a query that finds nothing there; None where a measure does not say."""
-    if column.direction == "none":
-        return None
-    return column.highest if column.direction == "lower" else max(column.lowest, 0.0)
-
-
-def _middle_half(rows: Floats) -> tuple[Floats, Floats]:
+def _middle_half(values: Floats) -> tuple[list[float], list[float]]:
     """(the lower end, the upper end) of the middle half of each column's values: of n, (n − 1) // 4 are below it and as
     many above. Undefined ones, NaN, are left out."""
-    ordered, at = np.sort(rows, axis=0), np.arange(rows.shape[1])
-    count = np.maximum((~np.isnan(rows)).sum(axis=0), 1)
-    cut = (count - 1) // 4
-    return ordered[cut, at], ordered[count - 1 - cut, at]
+    ordered, at = np.sort(values, axis=0), np.arange(values.shape[1])
+    last = (~np.isnan(values)).sum(axis=0) - 1
+    return ordered[last // 4, at].tolist(), ordered[last - last // 4, at].tolist()

@@ -18,25 +18,28 @@ class Holes:
 
     median  of the field
     least   what is below it is far less than the field's (`boards.rules.least_judged`)
-    marked  submission -> its mean, of those of the field that are below it
+    shares  submission -> its mean, of those of the field that are below it, and of the run that is asked about
     """
 
     median: float
     least: float
-    marked: Mapping[int, float]
+    shares: Mapping[int, float]
 
 
-def judged_beside(disclosure: Disclosure) -> tuple[str, ...]:
+def measures_of_holes(disclosure: Disclosure) -> tuple[str, ...]:
     """The measure that `holes_of` needs of each entry; none under complete judgments, and while single queries are
     closed to the reader."""
     details = may_see(disclosure.actor, disclosure.evaluation, Content.DETAILS, disclosure.moment)
     return (JUDGED,) if details and disclosure.scoring_set.settings.judging is Judging.POOLED else ()
 
 
-def holes_of(field: Iterable[Entry]) -> Holes | None:
-    """field: the runs that say what is usual, with figures of `judged_beside`; None where none has one"""
-    shares = {entry.submission_id: mean for entry in field if (mean := entry.figure(JUDGED).mean) is not None}
-    if not shares:
+def holes_of(field: Iterable[Entry], run: int = 0, mean: float | None = None) -> Holes | None:
+    """field: the runs that say what is usual, with figures of `measures_of_holes`; None where none has one. run: the
+    submission that is asked about, with its mean"""
+    means = {entry.submission_id: entry.figure(JUDGED).mean for entry in field}
+    usual = [own for own in means.values() if own is not None]
+    if not usual:
         return None
-    median, least = least_judged(np.array([*shares.values()]))
-    return Holes(median, least, {run: share for run, share in shares.items() if share < least})
+    median, least = least_judged(np.array(usual))
+    shares = {number: own for number, own in means.items() if own is not None and own < least}
+    return Holes(median, least, shares if mean is None else shares | {run: mean})

@@ -23,7 +23,7 @@ from leaderboard.evaluations.rules import JUDGED, Judging, NoRelevant, ScoringSe
 from leaderboard.frozen import frozen
 from leaderboard.metrics import Columns, Floats, Ints, Measure
 from leaderboard.metrics.families.detection import AQWV, MQWV, columns_from_values
-from leaderboard.results.reads.holes import Holes, holes_of, judged_beside
+from leaderboard.results.reads.holes import Holes, holes_of, measures_of_holes
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.reads.selection import holders_against
 from leaderboard.submissions.reads.status import ScoredSubmission, find_scored, label_of
@@ -204,8 +204,7 @@ class SubmissionResults:
     nothing_relevant  those of them that are judged, and without a relevant document; None where this reader may not
                       know which
     not_judged        those of them that nobody judged, where these are left out; None likewise
-    judged   the mean share of judged documents among its first ten; None where `holes` is
-    holes    how much of the field is; None where that can't be said
+    holes    how much of its first ten documents is judged, beside the field; None where that can't be said
     """
 
     id: int
@@ -231,7 +230,6 @@ class SubmissionResults:
     standing: table.Entry | None
     empty_because: str
     compared_with: int
-    judged: float | None
     holes: Holes | None
 
 
@@ -252,15 +250,14 @@ def results(
     run, scoring, scoring_set = scored.run, scored.scoring, scored.scoring_set
     evaluation, details, level = run.evaluation, scored.details, scoring_set.settings.relevance_level
     held = reads.terms_of(session, actor, [(evaluation, scoring_set)], now, run.team_id)[evaluation.id]
-    value_columns = per_query_columns(scoring_set)
-    column = table.pick(value_columns, measure)
+    column = table.pick(value_columns := per_query_columns(scoring_set), measure)
     of_run = sa.select(Score).where(Score.scoring_id == scoring.id, Score.subset == scored.subset)
     scores = {score.measure: score for score in session.scalars(of_run.options(sa.orm.undefer(Score.values)))}
     disclosure, own = Disclosure(actor, evaluation, scoring_set, now), actor.is_in(run.team_id)
-    on_board = load_standing(session, actor, evaluation, now, held.primary, more=judged_beside(disclosure))
+    on_board = load_standing(session, actor, evaluation, now, held.primary, more=measures_of_holes(disclosure))
     standing = next((entry for entry in on_board if (entry.system_id, entry.late) == (run.system_id, run.late)), None)
     others = on_board if disclosure.sees(Content.RESULTS, own=False) else []
-    places, holes = ranks(others, held.primary), holes_of(others)
+    places, judged = ranks(others, held.primary), scores.get(JUDGED)
     texts = may_see(actor, evaluation, Content.TEXTS, now)
     rows = _values(session, scored, scores, column, others, texts) if details else ()
     orders = {each.name: (each, lambda row, at=at: row.values[at]) for at, each in enumerate(value_columns)}
@@ -268,8 +265,8 @@ def results(
     queries = sorted_rows(rows, sort or "", {**orders, "difference": by_difference})
     shown, paging = table.paged(queries, page, PAGE)
     missing = tuple(scoring_set.settings.counted(scoring.missing, scored.subset))
-    judged = reads.judged_queries(session, scoring_set) if details else ()
-    barren = {query.external_id for query in judged if (query.best_grade or 0) < level}.difference(scoring.unjudged)
+    known = reads.judged_queries(session, scoring_set) if details else ()
+    barren = {query.external_id for query in known if (query.best_grade or 0) < level}.difference(scoring.unjudged)
     return SubmissionResults(
         id=run.id,
         evaluation=reads.evaluation_heading(evaluation, now),
@@ -294,8 +291,7 @@ def results(
         standing=standing,
         empty_because="" if standing else _why_empty(session, run),
         compared_with=len(others),
-        judged=scores[JUDGED].mean if holes and JUDGED in scores else None,
-        holes=holes,
+        holes=holes_of(others, run.id, judged.mean if judged else None),
     )
 
 

@@ -30,10 +30,8 @@ def heat_map_chart(page: HeatMapPage) -> Chart | None:
         f"A row is a query, the easiest by the median of {counted(page.field, 'system')} on top; a column is a system, "
         "the first of the board on the left. Where there is no colour, the value is undefined."
     )
-    rows = [
-        {"query": row.external_id, "median": row.median} | dict(zip(page.names, row.values, strict=True))
-        for row in page.queries
-    ]
+    heads = "query", "median", *page.names
+    rows = [dict(zip(heads, (row.external_id, row.median, *row.values), strict=True)) for row in page.queries]
     return Chart("heat-map", Markup(_svg(page, column, alt)), Markup(""), sentence, rows)  # noqa: S704  # names are escaped
 
 
@@ -51,14 +49,13 @@ def _svg(page: HeatMapPage, column: Column, alt: str) -> str:
             if value is not None:
                 paths[_step(value, top, column)].append(f"M{x} {y}h{cell - 1}v{HEIGHT - 1}h{1 - cell}z")
         texts.append(f'<text x="{left - 6}" y="{y + HEIGHT - 4}" text-anchor="end">{_cut(row.external_id)}</text>')
-        words = f"{row.external_id}: median {plain_figure(row.median, column.unit)}, "
-        words += f"best {plain_figure(row.best, column.unit)}. {row.text}"
-        hover.append(f'<rect y="{y}" width="100%" height="{HEIGHT}"><title>{escape(words.strip())}</title></rect>')
+        median, best = (plain_figure(value, column.unit) for value in (row.median, row.best))
+        words = escape(f"{row.external_id}: median {median}, best {best}. {row.text}".strip())
+        hover.append(f'<rect y="{y}" width="100%" height="{HEIGHT}"><title>{words}</title></rect>')
     for x, name in zip(starts, ("median", *page.names), strict=True):
         at = f"translate({x + cell // 2} {TOP - 8}) rotate(-60)"
         texts.append(f'<text transform="{at}">{_cut(name)}</text>')
-    width = max(starts[-1] + cell + RIGHT, (STEPS + BELOW + 1) * SWATCH)
-    height = TOP + len(page.queries) * HEIGHT
+    width, height = max(starts[-1] + cell + RIGHT, (STEPS + BELOW + 1) * SWATCH), TOP + len(page.queries) * HEIGHT
     grid = "".join(f'<path fill="var(--{step})" d="{"".join(own)}"/>' for step, own in sorted(paths.items()))
     return (
         f'<svg xmlns="{SVG}" width="{width}" height="{height}" viewBox="0 0 {width} {height}" role="img" '
