@@ -217,57 +217,44 @@ def _of_source(source: str, index: int) -> dict[str, Callable[[history.SourceRow
 
 
 TAGS = f"{ADDRESS}/tags"
-TAG_COLUMNS = columns("rank", "system=system.name", "team=system.team", "kind=system.kind", "mean")
-SHOWN_TAGS = 30
 
 
 @blueprint.get(TAGS)
 def tags(campaign: str, evaluation: str) -> ResponseReturnValue:
-    """The tags that the most queries have come first."""
     page = read(breakdown.tags, campaign, evaluation, asked=("measure",))
-    most = sorted(range(len(page.tags)), key=lambda at: -page.tags[at].queries)[:SHOWN_TAGS]
-    text, sort = request.args.get("text", ""), request.args.get("sort", "")
-    names, rows, paging = [tag.name for tag in page.tags], page.rows, None
-    if page.column:
-        rows, paging = breakdown.listed(page.rows, page.column, names, {}, text=text, sort=sort, page=page_number())
-    return render_template(
-        "boards/tags.html",
-        page=page,
-        finding=tags_finding(page),
-        shown=most,
-        rows=rows,
-        paging=paging,
-        text=text,
-        sort=sort,
-        scale=scale_of(row.mean for row in (*page.rows, *page.baselines)),
-    )
+    return breakdown_page("boards/tags.html", page, [tag.name for tag in page.tags], tags_finding(page))
+
+
+def breakdown_page(template: str, page: Any, keys: Sequence[str], finding: str, **more: Any) -> str:
+    """A table of systems by columns with these keys. more: as `breakdown.listed` takes it"""
+    view = board_query(page=page_number())
+    rows, paging = breakdown.listed(page, keys, view, more)
+    scale = scale_of(row.mean for row in page.rows)
+    return render_template(template, page=page, finding=finding, rows=rows, paging=paging, view=view, scale=scale)
 
 
 @exported(blueprint, TAGS)
 def tags_file(campaign: str, evaluation: str) -> Table:
     page = read(breakdown.tags, campaign, evaluation, asked=("measure",))
-    facts = {
-        "terms": terms_facts(page.terms) if page.terms else None,
-        "measure": column_facts(page.column) if page.column else None,
-        "queries": {tag.name: tag.queries for tag in page.tags},
+    terms, measure = terms_facts(page.terms), column_facts(page.column)
+    facts = {"terms": terms, "measure": measure, "queries": {tag.name: tag.queries for tag in page.tags}}
+    heads = {tag.name: tag.name for tag in page.tags}
+    shown, paper = breakdown_columns(heads, exports.paper_column("All queries", "mean", page.column))
+    more = {"paper": paper, "caption": tags_finding(page)}
+    return evaluation_table(page.evaluation, "-tags", shown, page.rows, facts, **more)
+
+
+def breakdown_columns(
+    heads: Mapping[str, str], mean: exports.PaperColumn, *more: str
+) -> tuple[dict[str, Any], list[exports.PaperColumn]]:
+    """Of each row its mean and of each cell the figure, the rank and the run; and the columns of a paper's table.
+
+    heads: key of a column -> its head; more: attributes of a row"""
+    shown: dict[str, Any] = columns("rank", *OF_SYSTEM[:3], "mean", *more)
+    shown |= {
+        f"{key} {part}": lambda row, at=at, name=name: getattr(row.cells[at], name)
+        for at, key in enumerate(heads)
+        for part, name in (("mean", "mean"), ("rank", "rank"), ("submission", "submission_id"))
     }
-    shown = TAG_COLUMNS | cell_columns([tag.name for tag in page.tags])
-    mean = exports.paper_column("All queries", "mean", page.column)
-    more = {"paper": cell_papers(mean, {tag.name: tag.name for tag in page.tags}), "caption": tags_finding(page)}
-    return evaluation_table(page.evaluation, "-tags", shown, (*page.baselines, *page.rows), facts, **more)
-
-
-def cell_columns(names: Sequence[str]) -> dict[str, Callable[[breakdown.SystemRow], Cell]]:
-    """Of each cell of a row, in their order, its figure, rank and run."""
-    parts = {"mean": "mean", "rank": "rank", "submission": "submission_id"}
-    return {f"{name} {word}": partial(_of_cell, at, parts[word]) for at, name in enumerate(names) for word in parts}
-
-
-def cell_papers(mean: exports.PaperColumn, heads: Mapping[str, str]) -> list[exports.PaperColumn]:
-    """The columns of a paper's table. heads: what stands over the figures of each column of cells, by its name"""
-    cells = [exports.paper_column(head, f"{name} mean", mean.measure) for name, head in heads.items()]
-    return [exports.paper_column("Rank"), exports.paper_column("System"), mean, *cells]
-
-
-def _of_cell(at: int, part: str, row: breakdown.SystemRow) -> Cell:
-    return getattr(row.cells[at], part, None)
+    figures = [exports.paper_column(head, f"{key} mean", mean.measure) for key, head in heads.items()]
+    return shown, [exports.paper_column("Rank"), exports.paper_column("System"), mean, *figures]

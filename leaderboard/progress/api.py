@@ -13,10 +13,9 @@ def campaign_progress(campaign: str, **asked: Any) -> reads.ProgressPage:
     return read(reads.progress, campaign, **asked)
 
 
-@get("/campaigns/<campaign>/across", asks=("period", "measure", "gaps"))
+@get("/campaigns/<campaign>/across", asks=("period", "measure"))
 def campaign_across(campaign: str, **asked: Any) -> across.AcrossPage:
     """A campaign's systems over all conditions of one period, by one measure: their figures and ranks, the mean and the
-    mean rank. period: without it, the newest with two conditions to see; gaps: `yes` for means of systems that lack
-    conditions too, over those that they have.
+    mean rank. period: without it, the newest with two conditions to see.
     """
     return read(across.across, campaign, **asked)

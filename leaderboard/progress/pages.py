@@ -1,19 +1,17 @@
 """A campaign over its periods, and one period over its conditions: as pages and as files."""
 
-from dataclasses import replace
+from typing import Any
 
 from flask import Blueprint, render_template, request
 from flask.typing import ResponseReturnValue
 
-from leaderboard.boards.pages import cell_columns, cell_papers
-from leaderboard.boards.reads.breakdown import listed
+from leaderboard.boards.pages import breakdown_columns, breakdown_page
 from leaderboard.progress.reads import across as periods, progress as reads
 from leaderboard.web import exports
 from leaderboard.web.charts.drawing import Chart
 from leaderboard.web.charts.files import charted
 from leaderboard.web.charts.progress import progress_chart
 from leaderboard.web.context import page_number, read
-from leaderboard.web.formatting import scale_of
 from leaderboard.web.sentences import across_finding, best_over_periods
 
 blueprint = Blueprint("progress", __name__)
@@ -71,40 +69,15 @@ def progress_file(campaign: str) -> exports.Table:
 
 
 ACROSS_ADDRESS = "/campaigns/<campaign>/across"
-ACROSS_ASKED = ("period", "measure", "gaps")
-ACROSS_COLUMNS = exports.columns(
-    "rank", "system=system.name", "team=system.team", "kind=system.kind", "mean", "mean_rank", "lacking"
-)
+ACROSS_ASKED = ("period", "measure")
 
 
 @blueprint.get(ACROSS_ADDRESS)
 def across(campaign: str) -> ResponseReturnValue:
     page = read(periods.across, campaign, asked=ACROSS_ASKED)
-    text, sort = request.args.get("text", ""), request.args.get("sort", "")
-    fewest = replace(page.column, direction="lower")
-    rows, paging = listed(
-        page.rows,
-        page.column,
-        [each.slug for each in page.conditions],
-        {
-            "mean": (page.column, lambda row: None if row.lacking else row.mean),
-            "ranks": (fewest, lambda row: None if row.lacking else row.mean_rank),
-            "lacking": (fewest, lambda row: row.lacking),
-        },
-        text=text,
-        sort=sort,
-        page=page_number(),
-    )
-    return render_template(
-        "progress/across.html",
-        page=page,
-        finding=across_finding(page),
-        rows=rows,
-        paging=paging,
-        text=text,
-        sort=sort,
-        scale=scale_of(row.mean for row in (*page.rows, *page.baselines)),
-    )
+    keys, finding = [each.slug for each in page.conditions], across_finding(page)
+    orders: dict[str, Any] = {"ranks": lambda row: row.mean_rank, "lacking": lambda row: row.lacking}
+    return breakdown_page("progress/across.html", page, keys, finding, **orders)
 
 
 @exports.exported(blueprint, ACROSS_ADDRESS)
@@ -115,13 +88,9 @@ def across_file(campaign: str) -> exports.Table:
         "campaign": exports.campaign_facts(page.campaign),
         "period": page.period,
         "measure": exports.column_facts(page.column),
-        "with_gaps": page.with_gaps,
-        "conditions": {each.slug: each.label for each in page.conditions},
         "terms": {each.slug: exports.terms_facts(each.terms) for each in page.conditions},
     }
-    shown = ACROSS_COLUMNS | cell_columns([each.slug for each in page.conditions])
-    mean = exports.PaperColumn("Mean", lambda row: None if row["lacking"] else row["mean"], page.column)
-    paper = cell_papers(mean, {each.slug: each.label for each in page.conditions})
+    heads, mean = {each.slug: each.label for each in page.conditions}, exports.paper_column("Mean", "", page.column)
+    shown, paper = breakdown_columns(heads, mean, "mean_rank", "partial", "lacking")
     caption = f"{page.campaign.title}, {page.period}. {across_finding(page)}"
-    rows = (*page.baselines, *page.rows)
-    return exports.table(f"{page.campaign.slug}-across", shown, rows, facts, paper=paper, caption=caption)
+    return exports.table(f"{page.campaign.slug}-across", shown, page.rows, facts, paper=paper, caption=caption)

@@ -2,7 +2,7 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from flask import Flask
 from markupsafe import Markup
@@ -185,50 +185,45 @@ def one_system_over_periods(page: ProgressPage, lines: Sequence[Line], only: int
 def across_finding(page: AcrossPage) -> str:
     """Who has the best mean over the conditions, who is first in which of them, and how many systems have all; empty of
     one condition."""
-    number, systems = len(page.conditions), counted(len(page.rows), "system")
+    number, systems = len(page.conditions), [row for row in page.rows if not row.system.is_baseline]
+    complete, of_all = sum(not row.lacking for row in systems), counted(len(systems), "system")
     if number < 2:
         return ""
-    if page.column.direction == "none":
-        return f"Neither high nor low is better in {page.column.name}, so it ranks nothing."
-    if not page.complete:
-        return f"None of the {systems} has all {number} conditions, so there is no mean to rank by."
-    what = f"mean {page.column.name} over {number} conditions"
-    words = _firsts(page.rows, page.column, what, [each.label for each in page.conditions], "condition")
-    all_of = f"{page.complete:,} of {systems} {'has' if page.complete == 1 else 'have'} all conditions."
-    return " ".join((*words, all_of))
+    if not complete:
+        return f"None of the {of_all} has all {number} conditions, so there is no mean to rank by."
+    what, labels = f"mean {page.column.name} over {number} conditions", [each.label for each in page.conditions]
+    firsts = _firsts(systems, page.column, what, labels, "condition")
+    return f"{firsts} {complete:,} of {of_all} {'has' if complete == 1 else 'have'} all conditions.".lstrip()
 
 
 def tags_finding(page: TagsPage) -> str:
     """Who has the best mean over all queries, and who is first over those with which tag."""
-    if page.column is None or page.terms is None or not any(row.rank for row in page.rows):
-        return ""
     what = f"{page.column.name} over all {counted(page.terms.counted, 'query')}"
-    return " ".join(_firsts(page.rows, page.column, what, [tag.name for tag in page.tags], "tag"))
+    return _firsts(page.rows, page.column, what, [tag.name for tag in page.tags], "tag")
 
 
-def _firsts(rows: Sequence[SystemRow], column: Column, what: str, labels: Sequence[str], noun: str) -> Iterator[str]:
-    """Who is first by the mean, and in which columns; who is in the others, where these are few enough to name them.
-    Observations, which say nothing of other queries."""
-    names = disambiguate(row.system for row in rows)
-    leaders = [names[row.system.id] for row in rows if row.rank == 1]
-    firsts = {
-        label: tuple(names[row.system.id] for row in rows if (cell := row.cells[at]) and cell.rank == 1)
-        for at, label in enumerate(labels)
-    }
-    text = f"{_together(leaders)} {'has' if len(leaders) == 1 else 'share'} the {extreme(column)} {what}"
-    text += f", {plain_figure(rows[0].mean, column.unit)}"
+def _firsts(rows: Sequence[SystemRow], column: Column, what: str, labels: Sequence[str], noun: str) -> str:
+    """Who is first by the mean, and in how many columns; who is in the others, where these are few enough to name them.
+    Observations, which say nothing of other queries. Empty where nothing is ranked."""
+    names, first = disambiguate(row.system for row in rows), [row for row in rows if row.rank == 1]
+    if not first:
+        return ""
+    leaders = [names[row.system.id] for row in first]
+    words = f"{_together(leaders)} {'has' if len(leaders) == 1 else 'share'} the {extreme(column)} {what}"
+    words += f", {plain_figure(first[0].mean, column.unit)}"
+    led, others = 0, defaultdict[tuple[str, ...], list[str]](list)
+    for at, label in enumerate(labels):
+        firsts = tuple(names[row.system.id] for row in rows if row.cells[at].rank == 1)
+        led += leaders[0] in firsts
+        if firsts and leaders[0] not in firsts:
+            others[firsts].append(label)
     if len(leaders) == 1 and labels:
-        own = [label for label in labels if leaders[0] in firsts[label]]
-        of_all = "all" if len(own) == len(labels) else len(own) or "none"
-        text += f", and is first in {of_all} of {counted(len(labels), noun)}"
-        text += f": {first_of(own, NAMED)}" if 0 < len(own) < len(labels) else ""
-    yield f"{text}."
-    others = defaultdict[tuple[str, ...], list[str]](list)
-    for label in labels:
-        if firsts[label] and leaders[0] not in firsts[label]:
-            others[firsts[label]].append(label)
-    if others and len(others) <= NAMED:
-        yield f"First in {'; in '.join(f'{first_of(own, NAMED)}: {_together(who)}' for who, own in others.items())}."
+        words += f", and is first in {led or 'none'} of {counted(len(labels), noun)}"
+    if not 0 < len(others) <= NAMED:
+        return f"{words}."
+    return (
+        f"{words}. First in {'; in '.join(f'{first_of(own, NAMED)}: {_together(who)}' for who, own in others.items())}."
+    )
 
 
 def _best(page: BoardPage, column: Column) -> str:

@@ -3,18 +3,18 @@
 One run of each system is there, received in time, with the rank that it has in each column.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from math import isnan
-from typing import TypeVar
+from typing import Any
 
 import numpy as np
 from sqlalchemy.orm import Session
 
+from leaderboard import errors
 from leaderboard.access import Actor, Content, may_see, require
 from leaderboard.boards.reads import entries as table
-from leaderboard.boards.reads.board import Tag, positions_by_tag
+from leaderboard.boards.reads.board import BoardQuery, Tag, positions_by_tag
 from leaderboard.boards.reads.history import labels_on
 from leaderboard.boards.reads.ranking import ComparedBoard, load_boards, sorted_rows
 from leaderboard.evaluations.reads import evaluations as reads
@@ -22,32 +22,28 @@ from leaderboard.frozen import frozen
 from leaderboard.metrics import Floats, Ints, parse
 from leaderboard.metrics.families.detection import measures_beside
 from leaderboard.results.reads.run import columns_over, load_vectors
-from leaderboard.submissions.reads.run_arrays import Runs
-from leaderboard.submissions.rules import RunChoice, places_of
+from leaderboard.submissions.rules import places_of
 
 
 @frozen
 class Cell:
-    """A system's figure in a column and the run that has it. rank: None for baselines, and by a measure that ranks
-    nothing."""
+    """A system's figure in a column and the run that has it; all None where it has none. rank: None for baselines, and
+    by a measure that ranks nothing."""
 
-    mean: float
-    rank: int | None
-    submission_id: int
+    mean: float | None = None
+    rank: int | None = None
+    submission_id: int | None = None
 
 
 @frozen
 class SystemRow:
-    """rank: by `mean`; cells: one for each column, None where the system has no figure."""
+    """rank: by `mean`; cells: one for each column."""
 
     system: table.SystemLabel
     own: bool
-    rank: int | None
     mean: float | None
-    cells: tuple[Cell | None, ...]
-
-
-Row = TypeVar("Row", bound=SystemRow)
+    rank: int | None
+    cells: tuple[Cell, ...]
 
 
 def in_time(board: ComparedBoard) -> Ints:
@@ -56,140 +52,107 @@ def in_time(board: ComparedBoard) -> Ints:
     return standing[~board.runs.late[standing]]
 
 
-def cells_on(board: ComparedBoard) -> dict[int, Cell]:
-    """System -> its cell, as the board has it."""
-    standing = in_time(board)
-    means = [figure.mean for figure in board.figures[board.by.name].at(standing)]
-    return cells_of(board.runs.at(standing), means, board.by)
-
-
-def cells_of(runs: Runs, means: Sequence[float | None], column: table.Column) -> dict[int, Cell]:
-    """System -> its cell, of the runs that have a mean by this measure. means: in their order; NaN is none"""
-    values = np.array(means, dtype=float)
+def cells_of(board: ComparedBoard, over: Floats | None = None) -> dict[int, Cell]:
+    """System -> its cell, of the runs `in_time`. over: float64[runs], their figures in place of the board's"""
+    at, column = in_time(board), board.by
+    means = [figure.mean for figure in board.figures[column.name].at(at)] if over is None else over.tolist()
+    runs, values = board.runs.at(at), np.array(means, dtype=float)
     is_ranked = ~(runs.baseline | np.isnan(values)) & (column.direction != "none")
     ranks = np.zeros(len(values), dtype=np.int64)  # 0 for none
     ranks[is_ranked] = places_of(values[is_ranked], column.direction)
-    own = runs.systems.tolist(), means, ranks.tolist(), runs.submissions.tolist()
-    return {
-        system: Cell(mean, rank or None, submission)
-        for system, mean, rank, submission in zip(*own, strict=True)
-        if mean is not None and not isnan(mean)
-    }
+    own = (~np.isnan(values)).tolist(), runs.systems.tolist(), means, ranks.tolist(), runs.submissions.tolist()
+    return {system: Cell(mean, rank or None, run) for known, system, mean, rank, run in zip(*own, strict=True) if known}
 
 
-def best_first(rows: Sequence[Row], column: table.Column) -> tuple[Row, ...]:
-    """By their means; those without one last, and those that tie by name."""
-    return tuple(column.sort(sorted(rows, key=_name), lambda row: row.mean))
-
-
-def _name(row: SystemRow) -> str:
-    return row.system.name.casefold()
+def rows_of(
+    session: Session, boards: Sequence[ComparedBoard], columns: Sequence[Mapping[int, Cell]]
+) -> Iterator[SystemRow]:
+    """By name, of every system of the boards that has a cell in one of these columns; without mean and rank."""
+    own = {system for board in boards for system in board.runs.systems[board.runs.own].tolist()}
+    for system, label in sorted(labels_on(session, boards).items(), key=lambda item: item[1].name.casefold()):
+        if any(system in column for column in columns):
+            cells = tuple(column.get(system, Cell()) for column in columns)
+            yield SystemRow(label, system in own, None, None, cells)
 
 
 def listed(
-    rows: Sequence[Row],
-    column: table.Column,
-    keys: Sequence[str],
-    more: Mapping[str, tuple[table.Column, Callable[[Row], float | None]]],
-    *,
-    text: str,
-    sort: str,
-    page: int | None,
-) -> tuple[tuple[Row, ...], table.Paging]:
-    """The rows on one page of a long table, or those with this text in the name of their system or team.
+    page: Any, keys: Iterable[str], view: BoardQuery, more: Mapping[str, Callable[[Any], float | None]]
+) -> tuple[tuple[Any, ...], table.Paging]:
+    """The rows that the reader asks for: on one page of a long table, or with a text in the name of system or team.
 
-    sort  `in:` and one of `keys`, which are those of the cells; system, mean, or one of `more`; with - before it the
-          worst first. Raises BadInput for anything else
+    Sorted by system, mean, the least of one of `more`, or a column of cells: `in:` and its key. Raises BadInput for
+    others.
     """
-    rising = replace(column, direction="lower")
-    by_name = [row.system.id for row in sorted(rows, key=_name)]
-    places = dict(zip(by_name, range(len(rows)), strict=True))
-
-    def of_cell(at: int) -> Callable[[Row], float | None]:
-        return lambda row: cell.mean if (cell := row.cells[at]) else None
-
-    orders = {f"in:{key}": (column, of_cell(at)) for at, key in enumerate(keys)}
-    orders |= {"system": (rising, lambda row: places[row.system.id]), "mean": (column, lambda row: row.mean), **more}
-    return table.found_on_page(
-        sorted_rows(rows, sort, orders), lambda row: (row.system.name, row.system.team), text, page
-    )
+    column, least = page.column, replace(page.column, direction="lower")
+    at_name = {
+        row.system.id: at for at, row in enumerate(sorted(page.rows, key=lambda row: row.system.name.casefold()))
+    }
+    orders = {f"in:{key}": (column, lambda row, at=at: row.cells[at].mean) for at, key in enumerate(keys)}
+    more = {"system": lambda row: at_name[row.system.id], **more}
+    orders |= {key: (least, value) for key, value in more.items()} | {"mean": (column, lambda row: row.mean)}
+    rows = sorted_rows(page.rows, view.sort, orders)
+    return table.found_on_page(rows, lambda row: (row.system.name, row.system.team), view.text, view.page)
 
 
 @frozen
 class TagsPage:
-    """Systems by the tags of an evaluation's queries, by one measure; `mean` of a row is over all queries.
+    """Systems by the tags of an evaluation's queries, by one measure; the mean of a row is over all queries.
 
-    terms  None before the first judgments, and then there is nothing else
-    best_runs  whether each system is there with the best of its runs over all queries
+    tags       the one with the most queries first; none while tags are closed
     """
 
     evaluation: reads.EvaluationHeading
-    terms: reads.Terms | None
-    columns: tuple[table.Column, ...] = ()
-    column: table.Column | None = None
-    best_runs: bool = False
-    tags: tuple[Tag, ...] = ()
-    rows: tuple[SystemRow, ...] = ()
-    baselines: tuple[SystemRow, ...] = ()
+    terms: reads.Terms
+    columns: tuple[table.Column, ...]
+    column: table.Column
+    tags: tuple[Tag, ...]
+    rows: tuple[SystemRow, ...]
 
 
 def tags(
     session: Session, actor: Actor, campaign_slug: str, slug: str, now: datetime, *, measure: str | None = None
 ) -> TagsPage:
-    """Raises NotFound for no such evaluation, NotAllowed while single queries are closed: a tag of one query, or of all
-    but one, gives that query's values away. Raises BadInput for a measure that the board lacks."""
+    """Raises NotFound for no such evaluation and before it has judgments, BadInput for a measure that its board lacks;
+    NotAllowed while single queries are closed: a tag of one query, or of all but one, gives that one's values away.
+    """
     evaluation, scoring_set = reads.find_evaluation_and_set(session, actor, campaign_slug, slug)
     require(may_see(actor, evaluation, Content.DETAILS, now), reads.closed_details(evaluation))
-    heading = reads.evaluation_heading(evaluation, now)
     if scoring_set is None:
-        return TagsPage(heading, None)
+        raise errors.NotFound("figures by tag come with the first judgments")
     disclosure = table.Disclosure(actor, evaluation, scoring_set, now)
-    positions: Mapping[str, Sequence[int]] = {}
-    if may_see(actor, evaluation, Content.TEXTS, now):
-        positions = positions_by_tag(session, disclosure)
+    positions = positions_by_tag(session, disclosure) if may_see(actor, evaluation, Content.TEXTS, now) else {}
+    names = sorted(positions, key=lambda tag: -len(positions[tag]))
     columns = table.per_query_columns(scoring_set)
     by = table.pick(columns, measure)
     [board] = load_boards(session, [(disclosure, by, ())])
-    runs = board.runs.at(in_time(board))
-    overall = cells_on(board)
-    by_tag = [cells_of(runs, means.tolist(), by) for means in _over(session, disclosure, by, runs, positions.values())]
-    labels = labels_on(session, evaluation, [board])
-    rows: dict[bool, list[SystemRow]] = {False: [], True: []}
-    for system, own in zip(runs.systems.tolist(), runs.own.tolist(), strict=True):
-        label, cell = labels[system], overall.get(system)
-        cells = tuple(of_tag.get(system) for of_tag in by_tag)
-        row = SystemRow(label, own, cell.rank if cell else None, cell.mean if cell else None, cells)
-        rows[label.is_baseline].append(row)
+    by_tag = [cells_of(board, figures) for figures in _over(session, board, [positions[tag] for tag in names])]
+    rows = [
+        SystemRow(row.system, row.own, overall.mean, overall.rank, tuple(cells))
+        for row in rows_of(session, [board], [cells_of(board), *by_tag])
+        for overall, *cells in [row.cells]
+    ]
     return TagsPage(
-        evaluation=heading,
+        evaluation=reads.evaluation_heading(evaluation, now),
         terms=reads.terms_of(session, actor, [(evaluation, scoring_set)], now)[evaluation.id],
         columns=columns,
         column=by,
-        best_runs=evaluation.campaign.run_choice is RunChoice.BEST,
-        tags=tuple(Tag(name, len(own)) for name, own in positions.items()),
-        rows=best_first(rows[False], by),
-        baselines=best_first(rows[True], by),
+        tags=tuple(Tag(name, len(positions[name])) for name in names),
+        rows=tuple(by.sort(rows, lambda row: row.mean)),
     )
 
 
-def _over(
-    session: Session,
-    disclosure: table.Disclosure,
-    column: table.Column,
-    runs: Runs,
-    positions: Iterable[Sequence[int]],
-) -> list[Floats]:
-    """For each of these lists of positions the figures of the runs over its queries, NaN where undefined: what
-    `figure_over` gives for each run alone, of all of them at once."""
-    measure, settings = parse(column.name), disclosure.scoring_set.settings
+def _over(session: Session, board: ComparedBoard, parts: Iterable[Sequence[int]]) -> Iterator[Floats]:
+    """The figures of the runs `in_time` over each of these lists of positions, NaN where undefined: of all runs at once
+    what `figure_over` gives of each."""
+    measure, disclosure = parse(board.by.name), board.disclosure
+    settings, scorings = disclosure.scoring_set.settings, board.runs.scorings[in_time(board)].tolist()
     names = [str(each) for each in (measure, *measures_beside(measure, settings.no_relevant.value))]
-    vectors = load_vectors(session, runs.scorings.tolist(), names, disclosure.subset)
-    values = {name: np.full((settings.queries, len(runs.scorings)), np.nan) for name in names}
-    for at, scoring in enumerate(runs.scorings.tolist()):
+    vectors = load_vectors(session, scorings, names, disclosure.subset)
+    values = {name: np.full((settings.queries, len(scorings)), np.nan) for name in names}
+    for at, scoring in enumerate(scorings):
         for name, own in vectors.get(scoring, {}).items():
             values[name][:, at] = own
-    combine, figures = measure.family.aggregation.combine, []
-    for queries in positions:
+    for queries in parts:
         columns = columns_over(measure, values, queries, settings)
-        figures.append(np.full(len(runs.scorings), np.nan) if columns is None else combine(columns, None))
-    return figures
+        none = np.full(len(scorings), np.nan)
+        yield none if columns is None else measure.family.aggregation.combine(columns, None)

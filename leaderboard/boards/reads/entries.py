@@ -443,15 +443,15 @@ def anonymous(system_id: int, kind: SystemKind, number: int) -> SystemLabel:
 
 
 def labels_of(
-    session: Session, evaluation: Evaluation, listed: Container[int], named: Container[int]
+    session: Session, evaluations: Collection[int], listed: Container[int], named: Container[int]
 ) -> dict[int, SystemLabel]:
     """System -> how it is named, without a run of each at hand, of those that are `listed`: by its name if it is among
-    `named`, else by a made-up one. In one statement, in the order of their ids."""
+    `named`, else by the made-up one of the one evaluation. In one statement, in the order of their ids."""
     rows: Iterable[Any] = session.execute(
         sa.select(System.id, System.kind, Pseudonym.number, System.name, System.slug, Team.name, Team.slug)
         .join(Team, Team.id == System.team_id)
-        .outerjoin(Pseudonym, sa.and_(Pseudonym.system_id == System.id, Pseudonym.evaluation_id == evaluation.id))
-        .where(System.id.in_(sa.select(Submission.system_id).where(Submission.evaluation_id == evaluation.id)))
+        .outerjoin(Pseudonym, sa.and_(Pseudonym.system_id == System.id, Pseudonym.evaluation_id.in_(evaluations)))
+        .where(System.id.in_(sa.select(Submission.system_id).where(Submission.evaluation_id.in_(evaluations))))
         .order_by(System.id)
     )
     return {system: _label(system in named, system, *label) for system, *label in rows if system in listed}

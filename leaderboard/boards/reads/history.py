@@ -325,7 +325,7 @@ def board_difference(
     asked = zip(shown, (by_before, by), (columns_before, columns), strict=True)
     former, board = boards = load_boards(session, asked)
     compared = shared(former, by_before, board, by)
-    labels = labels_on(session, evaluation, boards)
+    labels = labels_on(session, boards)
     names = _names(labels)
     return BoardDifference(
         evaluation=reads.evaluation_heading(evaluation, now),
@@ -363,7 +363,7 @@ def sources(
     if by:
         shown = (table.Disclosure(actor, evaluation, scoring_set, now) for scoring_set in sets)
         boards = load_boards(session, ((each, by, own) for each, own in zip(shown, compared, strict=True)))
-    labels = labels_on(session, evaluation, boards)
+    labels = labels_on(session, boards)
     names = _names(labels)
     subset = subset_seen(actor, evaluation, now)
     agreements = tuple(
@@ -467,13 +467,12 @@ def _rejudged(
     return Rejudged(*map(int, counts))
 
 
-def labels_on(
-    session: Session, evaluation: Evaluation, boards: Sequence[ComparedBoard]
-) -> dict[int, table.SystemLabel]:
-    """System -> how the reader finds it named on these boards, of all that one of them lists."""
+def labels_on(session: Session, boards: Sequence[ComparedBoard]) -> dict[int, table.SystemLabel]:
+    """System -> how the reader finds it named on these boards, of all that one of them lists. Boards of several
+    evaluations must not hide names, as a system is another one in each then."""
     listed, named = set[int](), set[int]()
     for board in boards:
         systems, is_named = board.runs.systems, board.disclosure.sees_each(Content.NAMES, board.runs.own)
         listed.update(systems.tolist())
         named.update(systems[board.runs.baseline | is_named].tolist())
-    return table.labels_of(session, evaluation, listed, named)
+    return table.labels_of(session, {board.disclosure.evaluation.id for board in boards}, listed, named)

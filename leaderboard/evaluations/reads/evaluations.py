@@ -33,7 +33,7 @@ from leaderboard.frozen import frozen
 from leaderboard.judgments.models import Judgment, JudgmentRevision, Query
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.reads.selection import with_current_scoring
-from leaderboard.submissions.rules import State
+from leaderboard.submissions.rules import RunChoice, State
 from leaderboard.teams.models import System
 from leaderboard.worker.models import Scoring, ScoringSet
 from leaderboard.worker.reads import IS_CURRENT, note_current_set
@@ -259,6 +259,7 @@ class CampaignHeading:
     simulated: bool
     visibility: Visibility
     archived: bool
+    run_choice: RunChoice
 
 
 @frozen
