@@ -15,7 +15,7 @@ What changes which run stands is asked for on a page that says what would change
 import os
 import secrets
 import threading
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -50,6 +50,7 @@ from leaderboard.submissions.writes import submissions
 from leaderboard.teams.models import Team
 from leaderboard.teams.writes import NewSystem
 from leaderboard.web import uploads
+from leaderboard.web.charts.curves import curve_charts
 from leaderboard.web.charts.differences import differences_chart
 from leaderboard.web.charts.drawing import Chart
 from leaderboard.web.charts.files import charted
@@ -548,13 +549,14 @@ def show(submission: int) -> ResponseReturnValue:
         if run.state == rules.State.SCORED and run.results_open:
             shown = read(results, submission, asked=("measure", "sort"), page=page_number(), within=session)
             own = read(receipt, submission, within=session)
-    chart = differences_chart(shown) if shown else None
-    return render_template("submissions/show.html", run=run, results=shown, chart=chart, receipt=own)
+    chart, drawn = (differences_chart(shown), curve_charts(shown.curves)) if shown else (None, ())
+    return render_template("submissions/show.html", run=run, results=shown, chart=chart, curves=[*drawn], receipt=own)
 
 
 @charted(blueprint, "/submissions/<int:submission>")
-def show_charts(submission: int) -> tuple[Chart | None]:
-    return (differences_chart(read(results, submission, asked=("measure",))),)
+def show_charts(submission: int) -> Iterator[Chart | None]:
+    shown = read(results, submission, asked=("measure",))
+    yield from (differences_chart(shown), *curve_charts(shown.curves))
 
 
 @blueprint.get("/submissions/<int:submission>/receipt.json")

@@ -67,7 +67,7 @@ LEFT_OUT: Mapping[str, Collection[str]] = {
     "PublishedPage": {"paging"},
     "JudgedDocuments": {"paging"},
     "Checked": {"expected", "text_sha256"},
-    "SubmissionResults": {"sort", "shown", "paging"},
+    "SubmissionResults": {"sort", "shown", "paging", "curves"},
     "ScoringSettings": {"highest_grade", "queries", "known", "subtopics", "excluded", "hidden", "kept"},
 }
 # Properties that are told beside the fields.

@@ -15,9 +15,11 @@ from leaderboard.metrics import parse
 from leaderboard.numbers import counted, first_of
 from leaderboard.progress.reads.across import AcrossPage
 from leaderboard.progress.reads.progress import Line, PeriodPoint, ProgressPage
+from leaderboard.results.reads.curves import ValueCurves
 from leaderboard.results.reads.queries import Compared
+from leaderboard.results.reads.run import ThresholdCost
 from leaderboard.statistics import LEAST_QUERIES, POWER, least_queries
-from leaderboard.web.formatting import number, over, plain_figure, sentence, signed, when
+from leaderboard.web.formatting import DIGITS, number, over, plain_figure, sentence, signed, when
 
 LEAST_P = 0.001
 NAMED = 4  # systems that share something and are all named
@@ -25,7 +27,9 @@ NAMED = 4  # systems that share something and are all named
 
 def init_app(app: Flask) -> None:
     """Gives templates the filters named here."""
-    for sentences in (extreme, lead_rests_on, means_over, smallest_difference, times, why_no_intervals):
+    for sentences in (
+        extreme, lead_rests_on, losses_in_words, means_over, smallest_difference, times, why_no_intervals,
+    ):  # fmt: skip
         app.jinja_env.filters[sentences.__name__] = sentences
 
 
@@ -60,6 +64,34 @@ def _end(value: float, unit: str) -> str:
     if value == 0 or not text[0].isdigit():  # what rounds to 0 has no sign
         return text
     return f"just {'above' if value > 0 else 'below'} 0"
+
+
+def losses_in_words(value: ValueCurves, costs: Sequence[ThresholdCost]) -> str:
+    """What AQWV lacks to 1, and what of it is lost by which choice. Differences are of the figures as they are written,
+    so that they add up. costs: of the run, with intervals."""
+    levels = [(name, round(mark.qwv, DIGITS)) for name, mark in zip(value.names, value.marks, strict=True)] + [
+        ("1", 1.0)
+    ]
+    by = ["the choice of threshold cost", "having one threshold for all queries", "the ranking"]
+    if not value.one_threshold:  # MQWV says nothing of the run
+        levels, by = [levels[0], *levels[2:]], ["its decisions cost", by[2]]
+    (name, own), (above, figure) = levels[:2]
+    if figure < own:
+        more, best = plain_figure(own - figure), f"{above} {plain_figure(figure)}"
+        start = f"{name} is {plain_figure(own)}, {more} more than the best threshold of each query gives ({best})"
+        return f"{start}: its decisions do not follow its scores."
+    ends, words = {cost.name: cost.figure for cost in costs if cost.figure and cost.figure.low is not None}, list[str]()
+    for what, (lower, low), (upper, high) in zip(by, levels, levels[1:], strict=False):
+        end = ends.get(f"{upper} − {lower}")
+        interval = f"; {plain_figure(end.low)} to {plain_figure(end.high)}" if end else ""
+        words.append(f"{what} {plain_figure(high - low)} ({upper} − {lower}{interval})")
+    story = f"{name} is {plain_figure(own)}. Of the {plain_figure(1 - own)} that it lacks to 1, "
+    story += f"{', '.join(words[:-1])} and {words[-1]}."
+    if not value.one_threshold:
+        story += " No single threshold gives these decisions, so what a threshold cost is not given."
+    elif figure == own and not ends:
+        story += " No other threshold is better on these queries, which says nothing of others."
+    return story
 
 
 def board_finding(page: BoardPage) -> tuple[str, ...]:

@@ -85,6 +85,7 @@ class RunScores(Message, frozen=True):
               and the judgments name more documents than the collection has (`crowded`); for organisers only. And
               whether a single θ gives the run's decisions (`one_threshold`), which everybody is told
     seconds   how long reading and scoring took
+    curves    of each subset whose figures differ: the rows of Curve, by name
     """
 
     measures: tuple[MeasureScore, ...]
@@ -92,6 +93,7 @@ class RunScores(Message, frozen=True):
     unjudged: tuple[str, ...]
     seconds: float
     facts: dict[str, Any] = {}
+    curves: dict[Subset, dict[str, Floats]] = {}
 
 
 class Rejected(Message, frozen=True):

@@ -139,6 +139,21 @@ class Scoring(Base):
     submission: Mapped[Submission] = relationship()
 
 
+class Curve(Base):
+    """One column of what the curves of a run's page are drawn from, of the set's `subsets` only.
+
+    name  those of `metrics.curves.value_curves`, with the values of queries by position; and `precision`, interpolated
+          at the recalls 0, 0.1, … 1
+    """
+
+    __tablename__ = "curve"
+
+    scoring_id: Mapped[int] = mapped_column(sa.ForeignKey("scoring.id", ondelete="CASCADE"), primary_key=True)
+    subset: Mapped[Subset] = mapped_column(choice(Subset, "subset"), primary_key=True)
+    name: Mapped[str] = mapped_column(primary_key=True)
+    values: Mapped[Floats]
+
+
 class Score(Base):
     """One measure of one scoring.
 

@@ -26,7 +26,7 @@ from leaderboard.submissions.reads.selection import IS_WANTED
 from leaderboard.submissions.rules import UNFINISHED, Designation, SetState, State
 from leaderboard.submissions.writes.submissions import locked_run, return_quota, settle_primary
 from leaderboard.worker.messages import Copied, Exceeded, Failed, Postponed, Rejected, Reply, RunScores, Unreadable
-from leaderboard.worker.models import IN_QUEUE, Score, Scoring, ScoringSet
+from leaderboard.worker.models import IN_QUEUE, Curve, Score, Scoring, ScoringSet
 
 WORKER = access.Actor(name="worker")
 
@@ -152,6 +152,8 @@ def _record_scores(session: Session, campaign: Campaign, scoring: Scoring, resul
     lines = [score.line for score in result.measures]
     # Before the run is locked: workers with other runs of the same team wait for that lock.
     session.execute(sa.insert(Score), [{"scoring_id": scoring.id, **vars(score)} for score in result.measures])
+    for subset, curves in result.curves.items():
+        session.add_all(Curve(scoring_id=scoring.id, subset=subset, name=name, values=curves[name]) for name in curves)
     submission = locked_run(session, scoring.submission_id)
     if campaign.locked_at is None and exists(session, Evaluation.id == submission.evaluation_id, access.IS_PUBLISHED):
         campaign.locked_at = present()

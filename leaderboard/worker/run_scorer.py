@@ -38,7 +38,9 @@ from leaderboard.evaluations.rules import Subset
 from leaderboard.formats import NO_RULES, Ids, Judgments, Limits, Run, RunRules, SubtopicJudgments, read_run
 from leaderboard.judgments.models import JudgmentRevision, Query
 from leaderboard.judgments.reads import stored_rows
-from leaderboard.metrics import Measure, Setting, query_order
+from leaderboard.metrics import Floats, Measure, Setting, query_order
+from leaderboard.metrics.curves import OF_QUERIES, PRECISION, value_curves, value_level
+from leaderboard.metrics.families.binary import over_recall
 from leaderboard.metrics.families.detection import AQWV, MQWV
 from leaderboard.statistics import threshold_intervals
 from leaderboard.store import RankedList, RunStore
@@ -56,6 +58,7 @@ class _Prepared:
 
     size       how many positions the vectors of values have
     positions  external id of a query -> its position there
+    level      from which grade on a document is relevant
     asked      the queries that are not excluded, judged or not
     judged     subset -> the queries that count in it, with their judgments
     needed     the queries that a run must have a list for where every query must: shown ones
@@ -68,6 +71,13 @@ class _Prepared:
     judged: dict[Subset, scoring.JudgedQueries]
     measures: tuple[Measure, ...]
     setting: Setting
+    level: int
+
+    def by_position(self, queries: Sequence[str], values: Floats) -> Floats:
+        """float64[size] of the values of these queries, NaN elsewhere."""
+        placed = np.full(self.size, np.nan)
+        placed[[self.positions[query] for query in queries]] = values
+        return placed
 
 
 class RunScorer:
@@ -131,6 +141,7 @@ class RunScorer:
         scored = {subset: score(run, judged, measures, setting) for subset, judged in prepared.judged.items()}
         whole, listed = scored[Subset.ALL], set(run.queries)
         one_threshold = scoring.by_one_threshold(run.score, run.decision, setting.compat)
+        stated = submission.threshold if run.decision is None else None
         if keep:
             self._keep_lists(submission_id, run, prepared)
         return messages.RunScores(
@@ -141,6 +152,7 @@ class RunScorer:
             ),
             missing=tuple(query for query in prepared.asked if query not in listed),
             unjudged=prepared.judged[Subset.ALL].left_out,
+            curves={subset: _curves(own, prepared, one_threshold, stated) for subset, own in scored.items()},
             seconds=time.perf_counter() - started,
             facts={
                 "lines": len(run),
@@ -226,6 +238,7 @@ def _prepare(database: Database, scoring_set_id: int) -> _Prepared:
         },
         measures=settings.scored,
         setting=settings.metric,
+        level=settings.relevance_level,
     )
 
 
@@ -253,8 +266,7 @@ def _measure_score(
 ) -> messages.MeasureScore:
     """The measure's mean, and its values by position."""
     evaluated = scored.results[measure]
-    values = np.full(prepared.size, np.nan)
-    values[[prepared.positions[query] for query in scored.queries]] = evaluated.values
+    values = prepared.by_position(scored.queries, evaluated.values)
     is_defined, ends = math.isfinite(evaluated.mean), {}
     if measure.family is MQWV and is_defined:
         rel = int(measure.arguments["rel"])
@@ -266,6 +278,19 @@ def _measure_score(
             ends |= {"lost_low": lost.low, "lost_high": lost.high}
     mean = evaluated.mean if is_defined else None
     return messages.MeasureScore(str(measure), subset, mean, evaluated.count, values, **ends)
+
+
+def _curves(
+    scored: scoring.Scored, prepared: _Prepared, one_threshold: bool, threshold: float | None
+) -> dict[str, Floats]:
+    """Of decisions, at the level of the first measure that values them; and of ranks, where one measures these."""
+    level, columns = value_level(prepared.measures), dict[str, Floats]()
+    if level is not None:
+        columns = value_curves(scored.ranking, level, one_threshold=one_threshold, threshold=threshold)
+        columns |= {name: prepared.by_position(scored.queries, columns[name]) for name in OF_QUERIES if columns}
+    if any(measure.family.group.startswith("Ranks") for measure in prepared.measures):
+        columns[PRECISION] = over_recall(scored.ranking, prepared.level)[PRECISION]
+    return columns
 
 
 def _ranked_lists(run: Run, prepared: _Prepared) -> Iterator[tuple[int, RankedList]]:

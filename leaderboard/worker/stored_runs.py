@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 
 from leaderboard import errors, metrics
 from leaderboard.audit.reads import name_of_row
+from leaderboard.audit.rules import short
 from leaderboard.audit.verify import NOTHING, STORE, Report, differing, figures_in_words, lines_of, part
 from leaderboard.boards.writes import differs, recomputed
 from leaderboard.db import Database
@@ -19,7 +20,7 @@ from leaderboard.formats import Limits
 from leaderboard.store import RunStore
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.rules import State
-from leaderboard.worker.models import Score, Scoring, ScoringSet
+from leaderboard.worker.models import Curve, Score, Scoring, ScoringSet
 from leaderboard.worker.run_scorer import RunScorer
 
 ENDS = attrgetter("low", "high", "lost_low", "lost_high")  # of intervals
@@ -65,6 +66,11 @@ def _compare(
         lines = lines_of(session, [scoring_id]).get(scoring_id, [])
         rows = session.scalars(sa.select(Score).where(Score.scoring_id == scoring_id))
         ends = {(row.measure, row.subset): ENDS(row) for row in rows}
+        columns = sa.select(Curve.subset, Curve.name, Curve.values).where(Curve.scoring_id == scoring_id)
+        curves = {
+            f"curve {name} over {subset} queries": short(values.tolist())
+            for subset, name, values in session.execute(columns)
+        }
     try:
         scored = run_scorer.score(submission_id, set_id, keep=False)
     except errors.Conflict as error:
@@ -74,7 +80,9 @@ def _compare(
         report.add(where, "its file", error.message, "a file that can be scored", into=STORE)
         return
     computed = figures_in_words(figure.line for figure in scored.measures)
-    differs_now = differing(figures_in_words(lines), computed)
+    for subset, own in scored.curves.items():
+        computed |= {f"curve {name} over {subset} queries": short(values.tolist()) for name, values in own.items()}
+    differs_now = differing(figures_in_words(lines) | curves, computed)
     wrong = ((f"{what}, scored again", stored, expected) for what, stored, expected in differs_now)
     report.add_all(where, wrong, into=f"the database or {STORE}")
     for figure in scored.measures:

@@ -1030,6 +1030,22 @@ def upgrade() -> None:
         batch_op.create_index(batch_op.f("ix_scoring_scoring_set_id"), ["scoring_set_id"], unique=False)
 
     op.create_table(
+        "curve",
+        sa.Column("scoring_id", sa.Integer(), nullable=False),
+        sa.Column(
+            "subset",
+            sa.Enum("shown", "all", name="subset", native_enum=False, create_constraint=True, length=32),
+            nullable=False,
+        ),
+        sa.Column("name", sa.Text(), nullable=False),
+        sa.Column("values", sa.LargeBinary(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["scoring_id"], ["scoring.id"], name=op.f("fk_curve_scoring_id_scoring"), ondelete="CASCADE"
+        ),
+        sa.PrimaryKeyConstraint("scoring_id", "subset", "name", name=op.f("pk_curve")),
+    )
+
+    op.create_table(
         "score",
         sa.Column("scoring_id", sa.Integer(), nullable=False),
         sa.Column("measure", sa.Text(), nullable=False),

@@ -85,7 +85,8 @@ NOT_OF_A_CAMPAIGN: Mapping[str, str] = (
     )
     | dict.fromkeys(("event", "chain"), "the trail says what happened here")
     | dict.fromkeys(
-        ("scoring_set", "scoring", "score", "standing", "board", "participation"), "replayed and computed again"
+        ("scoring_set", "scoring", "score", "curve", "standing", "board", "participation"),
+        "replayed and computed again",
     )
     | {"pseudonym": "random; what systems are called here while names are hidden"}
     | {"generation": "which pages are out of date here", "former_address": "where links of this installation led"}

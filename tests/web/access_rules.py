@@ -230,7 +230,10 @@ PAGES: dict[str, tuple[Page, ...]] = {
     "results.compare_runs_charts": (
         Page("/campaigns/news/2026/compare/charts/differences.csv?a={run}&b={other}", ORGANISERS, WITH_DETAILS),
     ),
-    "submissions.show_charts": (Page("/submissions/{run}/charts/differences.csv", TO_ORGANISERS, WITH_DETAILS),),
+    "submissions.show_charts": (
+        Page("/submissions/{run}/charts/differences.csv", TO_ORGANISERS, WITH_DETAILS),
+        Page("/submissions/{run}/charts/precision.csv", TO_ORGANISERS, WITH_DETAILS),
+    ),
     "submissions.show": (
         Page("/submissions/{run}", PUBLIC, {"results closed": ONLY_INSIDE}, AS_THE_PAGE),
         Page("/submissions/{rejected}", ONLY_INSIDE, files={"": NOBODY}),

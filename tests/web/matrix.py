@@ -43,7 +43,7 @@ from leaderboard.teams.models import Invitation, Team
 from leaderboard.teams.rules import Role
 from leaderboard.web.app import create_app
 from leaderboard.web.page_cache import STATIC
-from leaderboard.worker.models import Score, Scoring, ScoringSet
+from leaderboard.worker.models import Curve, Score, Scoring, ScoringSet
 from leaderboard.worker.reads import current_set
 from tests.support.clients import file_of
 from tests.support.field import DAY, NOW, Field
@@ -187,6 +187,7 @@ def _runs(field: Field, app: Flask, owner: int) -> dict[str, object]:
         team = session.get_one(Team, field.teams["Sekretwoods"])
         token = teams.invite(session, CONSOLE, team, days=7)
         invitation = session.scalars(sa.select(Invitation.id)).one()
+    _curve(field, run)
     return {
         "run": run, "other": other, "rejected": rejected, "withdrawn": withdrawn,
         "token": token, "invitation": invitation,
@@ -195,6 +196,14 @@ def _runs(field: Field, app: Flask, owner: int) -> dict[str, object]:
         "other_team": field.teams["Meadow"],
         "system": field.systems["Sekretalder"],
     }  # fmt: skip
+
+
+def _curve(field: Field, run: int) -> None:
+    """A curve of the run: over shown queries the value of one of them, over all that of the hidden one."""
+    with field.database.write() as session:
+        scoring = session.scalars(sa.select(Scoring).where(Scoring.submission_id == run)).one()
+        for subset, value in {Subset.SHOWN: 0.8317, Subset.ALL: 0.0213}.items():
+            session.add(Curve(scoring_id=scoring.id, subset=subset, name="precision", values=np.full(11, value)))
 
 
 def _other_judgments(field: Field) -> dict[str, object]:

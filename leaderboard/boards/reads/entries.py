@@ -222,7 +222,7 @@ class Disclosure:
         teams = {False: None, True: min(actor.teams, default=None)}
         self._seen = {
             (sight, own): may_see(actor, evaluation, sight, moment, team)
-            for sight in (Content.RESULTS, Content.NAMES)
+            for sight in (Content.RESULTS, Content.NAMES, Content.TEXTS)
             for own, team in teams.items()
         }
         self._rounding = {
@@ -235,7 +235,8 @@ class Disclosure:
         return self._rounding[True] is not None
 
     def sees(self, sight: Content, own: bool) -> bool:
-        """Whether the means of a run are seen (`Content.RESULTS`), or whose it is (`Content.NAMES`)."""
+        """Whether the means of a run are seen (`Content.RESULTS`), whose it is (`Content.NAMES`), or texts of queries
+        (`Content.TEXTS`)."""
         return self._seen[sight, own]
 
     def sees_each(self, sight: Content, own: metrics.Bools) -> metrics.Bools:

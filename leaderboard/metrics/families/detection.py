@@ -453,7 +453,7 @@ def best_of_each(ranking: Ranking, rel: int) -> tuple[Ints, Ints, Floats]:
     return best_found, best_returned, theta
 
 
-AQWV, MQWV, PMISS, PFA = (FAMILIES[name] for name in ("AQWV", "MQWV", "Pmiss", "Pfa"))
+AQWV, MQWV, OQWV, PMISS, PFA = (FAMILIES[name] for name in ("AQWV", "MQWV", "OQWV", "Pmiss", "Pfa"))
 
 
 def measures_beside(measure: Measure, no_relevant: NoRelevant) -> tuple[Measure, ...]:

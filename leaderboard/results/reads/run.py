@@ -23,6 +23,7 @@ from leaderboard.evaluations.rules import JUDGED, Judging, NoRelevant, ScoringSe
 from leaderboard.frozen import frozen
 from leaderboard.metrics import Columns, Floats, Ints, Measure
 from leaderboard.metrics.families.detection import AQWV, MQWV, columns_from_values
+from leaderboard.results.reads.curves import RunCurves, load_curves
 from leaderboard.results.reads.holes import Holes, holes_of, measures_of_holes
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.reads.selection import holders_against
@@ -231,6 +232,7 @@ class SubmissionResults:
     empty_because: str
     compared_with: int
     holes: Holes | None
+    curves: RunCurves
 
 
 def results(
@@ -258,8 +260,7 @@ def results(
     standing = next((entry for entry in on_board if (entry.system_id, entry.late) == (run.system_id, run.late)), None)
     others = on_board if disclosure.sees(Content.RESULTS, own=False) else []
     places, judged = ranks(others, held.primary), scores.get(JUDGED)
-    texts = may_see(actor, evaluation, Content.TEXTS, now)
-    rows = _values(session, scored, scores, column, others, texts) if details else ()
+    rows = _values(session, scored, scores, column, others, disclosure) if details else ()
     orders = {each.name: (each, lambda row, at=at: row.values[at]) for at, each in enumerate(value_columns)}
     by_difference = column, lambda row: less(orders[column.name][1](row), row.median)
     queries = sorted_rows(rows, sort or "", {**orders, "difference": by_difference})
@@ -292,7 +293,13 @@ def results(
         empty_because="" if standing else _why_empty(session, run),
         compared_with=len(others),
         holes=holes_of(others, run.id, judged.mean if judged else None),
+        curves=load_curves(session, scored) if details and _has_figures(run) else RunCurves(),
     )
+
+
+def _has_figures(run: Submission) -> bool:
+    """Whether a scored run shows its figures: not once it was taken off the boards and holds no place."""
+    return run.holds_place or not (run.withdrawn_at or run.ruling)
 
 
 def _figures(
@@ -302,8 +309,8 @@ def _figures(
     disclosure: Disclosure,
     own: bool,
 ) -> tuple[Figure, ...]:
-    """One for each column; none of a run that was taken off the boards and holds no place."""
-    shown = scores if run.holds_place or not (run.withdrawn_at or run.ruling) else {}
+    """One for each column; none of a run without figures."""
+    shown = scores if _has_figures(run) else {}
     return tuple(
         disclosure.figure(each.name, own, score.mean, score.low, score.high, score.count)
         if (score := shown.get(each.name))
@@ -347,9 +354,10 @@ def _values(
     scores: Mapping[str, Score],
     column: Column,
     others: Sequence[table.Entry],
-    texts: bool,
+    disclosure: Disclosure,
 ) -> tuple[QueryValues, ...]:
-    """others: the runs that the medians by `column` are over; texts: whether texts of queries are seen"""
+    """others: the runs that the medians by `column` are over"""
+    texts = disclosure.sees(Content.TEXTS, own=False)
     vectors = load_vectors(session, [entry.scoring_id for entry in others], [column.name], scored.subset)
     medians = spread_of([own[column.name] for own in vectors.values()], column).median
     columns = per_query_columns(scored.scoring_set)

@@ -367,7 +367,9 @@ def label_of(session: Session, actor: Actor, run: Submission, now: datetime) -> 
     is_named = system.kind is SystemKind.BASELINE or _is_inside(actor, run)
     if is_named or may_see(actor, run.evaluation, Content.NAMES, now, run.team_id):
         return SystemLabel(system.id, system.name, system.kind, system.slug, team.name, team.slug)
-    return anonymous(system.id, system.kind, session.get_one(Pseudonym, (run.evaluation_id, system.id)).number)
+    held = read_so_far(session, "pseudonyms")  # or the session forgets it at once
+    held[system.id] = session.get_one(Pseudonym, (run.evaluation_id, system.id))
+    return anonymous(system.id, system.kind, held[system.id].number)
 
 
 def _is_inside(actor: Actor, run: Submission) -> bool:

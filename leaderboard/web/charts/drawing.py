@@ -75,7 +75,8 @@ ElementTree.register_namespace("", SVG)
 class Chart:
     """A chart of a page: one drawing for a desktop, one for a phone, and a sentence that says what it shows.
 
-    name: of its files, among the charts of its page; rows: its data, all with the same columns
+    name: of its files, among the charts of its page; narrow: empty where it is the same; rows: its data, all with the
+    same columns
     """
 
     name: str
@@ -87,8 +88,13 @@ class Chart:
 
 def draw(name: str, spec: Callable[[int], Spec], alt: str, sentence: str, rows: Sequence[Mapping[str, Any]]) -> Chart:
     """`spec` makes the specification for a width in px. `alt`: what it shows, for readers who don't see it."""
-    wide, narrow = (Markup(_svg(json.dumps(spec(width)), alt)) for width in (WIDE, NARROW))  # noqa: S704  # our own drawing; names in it were escaped by its writer
+    wide, narrow = (drawn(spec(width), alt) for width in (WIDE, NARROW))
     return Chart(name, wide, narrow, sentence, rows)
+
+
+def drawn(spec: Spec, alt: str) -> Markup:
+    """A single drawing, as `draw` makes two of them."""
+    return Markup(_svg(json.dumps(spec), alt))  # noqa: S704  # our own drawing; names in it were escaped by its writer
 
 
 def svg_file(drawing: str) -> str:
