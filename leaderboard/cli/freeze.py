@@ -19,7 +19,6 @@ from leaderboard.errors import BadInput, Conflict
 from leaderboard.freezing.copying import copy_pages, describe
 from leaderboard.freezing.reads import Copy, freezable
 from leaderboard.freezing.rules import DATA
-from leaderboard.generations.reads import visit
 from leaderboard.store import PIECE, RunStore
 from leaderboard.submissions.writes.run_store import bind
 from leaderboard.web.app import create_app
@@ -43,25 +42,19 @@ def freeze(evaluation: str, folder: Path, agreement: str | None, all_runs: bool,
     """
     refuse_if(agreement and all_runs, "give --agreement or --all-runs")
     refuse_if(not re.fullmatch(r"[A-Za-z0-9.+-]*", license_id), "--license: give an SPDX id, like CC-BY-4.0")
-    parent = folder.absolute().parent
-    if folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
+    if folder.exists() and any(folder.iterdir()):
         raise BadInput(f"{folder} is there already; name another folder")
-    if not parent.is_dir():
-        raise BadInput(f"there is no folder {parent}")
-    config, (campaign, slug) = Config.from_environment(), evaluation.split("/")
+    config = Config.from_environment()
+    parent, prefix = folder.absolute().parent, f".{folder.name}-"
     try:
-        with (
-            tempfile.TemporaryDirectory(dir=parent, prefix=f".{folder.name}-") as unfinished,
-            up_to_date(config) as database,
-        ):
-            now = present()
+        with up_to_date(config) as database, tempfile.TemporaryDirectory(dir=parent, prefix=prefix) as unfinished:
+            asked = config.site_url, evaluation.split("/"), present(), agreement, all_runs
             with database.read() as session:
-                copy = freezable(session, config.site_url, (campaign, slug), now, agreement, all_runs)
-                generation = visit(session, campaign, None, now).generation
+                copy = freezable(session, *asked)
             sums = _write(config, database, copy, Path(unfinished) / "copy", license_id)
             with database.read() as session:
-                if visit(session, campaign, None, now).generation != generation:
-                    raise Conflict("the campaign was changed meanwhile; freeze it again")
+                if freezable(session, *asked) != copy:
+                    raise Conflict("the evaluation was changed meanwhile; freeze it again")
             (Path(unfinished) / "copy").rename(folder)
     except OSError as error:
         raise BadInput(f"{folder} can't be written: {error.strerror}") from error

@@ -103,14 +103,15 @@ def _verify_folder(folder: Path, as_json: bool) -> int:
             else:
                 differences += outcome
             tell(1)
-    counts = {"recomputed": len(receipts) - len(not_computed), "not_recomputed": not_computed}
-    report = {"clean": not differences, "differences": differences, **counts, "sha256": sha256_of(folder / SUMS)}
+    named = [{"file": file, "what": what} for file, what in differences]
+    computed, sums = len(receipts) - len(not_computed), sha256_of(folder / SUMS)
+    report = {"clean": not named, "differences": named, "recomputed": computed, "not_recomputed": not_computed}
     lines = [f"{file}: {what}" for file, what in differences]
     lines += [f"figures of submission {run} are not computed again: {why}" for run, why in not_computed.items()]
     verdict = counted(len(differences), "thing differs", "things differ") if differences else "nothing differs"
-    lines += [f"{verdict}: figures of {counts['recomputed']:,} of {counted(len(receipts), 'run')} computed again"]
-    text = "\n".join([*lines, f"SHA-256 of {SUMS}: {report['sha256']}"])
-    click.echo(json_text(report) if as_json else text, nl=not as_json)
+    lines += [f"{verdict}: figures of {computed:,} of {counted(len(receipts), 'run')} computed again"]
+    text = "\n".join([*lines, f"SHA-256 of {SUMS}: {sums}"])
+    click.echo(json_text({**report, "sha256": sums}) if as_json else text, nl=not as_json)
     return int(bool(differences))
 
 

@@ -1,6 +1,6 @@
 """What of an evaluation can be frozen: which runs a visitor sees, whose files may be published, what is in the way."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 import sqlalchemy as sa
@@ -55,7 +55,7 @@ class Copy:
 
 
 def freezable(
-    session: Session, site_url: str, path: tuple[str, str], now: datetime, agreement: str | None, all_runs: bool
+    session: Session, site_url: str, path: Sequence[str], now: datetime, agreement: str | None, all_runs: bool
 ) -> Copy:
     """agreement: the key of what allows to publish a run's file: the last version of an agreement that its sender
     accepted, or a field of the form with the answer yes; all_runs: every file may be published
@@ -63,10 +63,11 @@ def freezable(
     Baselines are the organisers' own runs: their files always may. Raises NotFound for no such evaluation or agreement,
     and Conflict, which says why, where it can't be frozen yet.
     """
-    evaluation = find_evaluation(session, CONSOLE, *path)
+    campaign, slug = path
+    evaluation = find_evaluation(session, CONSOLE, campaign, slug)
     if reason := _in_the_way(evaluation, now):
         raise Conflict(f"{evaluation.title} can't be frozen: {reason}")
-    page = board(session, VISITOR, *path, now, BoardQuery(page=1))
+    page = board(session, VISITOR, campaign, slug, now, BoardQuery(page=1))
     accepted: sa.ColumnElement[bool] = sa.literal(all_runs)
     agreed = {field.key: field.label for field in form_fields(evaluation) if field.kind is FieldKind.YES_NO}
     if agreement is not None and agreement not in agreed:
@@ -84,10 +85,8 @@ def freezable(
         raise Conflict(f"{evaluation.title} can't be frozen: its runs are still being scored")
     published = [run for run, _, may in rows if may or run.answers.get(agreement or "") is True]
     files = {run.id: (run.sha256, run_file_name(run.id, run.filename)) for run in published}
-    address = f"{site_url}/campaigns/{'/'.join(path)}"
-    return Copy(
-        *path, address, now, page, frozenset(run.id for run, *_ in rows), files, agreed.get(agreement or "", "")
-    )
+    runs, address = frozenset(run.id for run, *_ in rows), f"{site_url}/campaigns/{campaign}/{slug}"
+    return Copy(campaign, slug, address, now, page, runs, files, agreed.get(agreement or "", ""))
 
 
 def _in_the_way(evaluation: Evaluation, now: datetime) -> str:

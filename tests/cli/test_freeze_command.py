@@ -9,16 +9,16 @@ import subprocess
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import pytest
 import yaml
 
-from leaderboard.evaluations import writes as evaluations
 from leaderboard.evaluations.rules import Opening
 from leaderboard.freezing import copying
 from tests.cli.conftest import Command
-from tests.support.world import World, run_text
+from tests.support.world import QRELS, World, run_text
 
 Says = Callable[..., str]
 # It adds files, words and refusals; its one statement of its own is asked on both engines where runs are published.
@@ -47,8 +47,8 @@ def names(folder: Path) -> set[str]:
 
 
 @ONE_ENGINE
-def test_every_link_of_the_pages_leads_to_a_file_and_no_page_asks_a_server(
-    closed: World, ok: Says, tmp_path: Path
+def test_every_link_leads_to_a_file_no_page_asks_a_server_and_a_receipts_command_works_as_printed(
+    closed: World, ok: Says, command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = frozen(ok, tmp_path, "--all-runs")
     pages = sorted(folder.rglob("*.html"))
@@ -62,16 +62,7 @@ def test_every_link_of_the_pages_leads_to_a_file_and_no_page_asks_a_server(
         for link in LINK.findall(text):
             if not urlsplit(link).scheme:
                 assert link == "" or (page.parent / unquote(link)).is_file(), (page, link)
-    assert ok("verify", folder).startswith("nothing differs: figures of 2 of 2 runs computed again\nSHA-256 of ")
-    assert shutil.which("sha256sum")
     subprocess.run(["sha256sum", "--check", "--strict", "--quiet", "SHA256SUMS"], cwd=folder, check=True)
-
-
-@ONE_ENGINE
-def test_a_receipts_command_works_as_printed_in_the_folder_of_the_data(
-    closed: World, ok: Says, command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder = frozen(ok, tmp_path, "--all-runs")
     receipt = json.loads((folder / "submissions/1/receipt.json").read_text())
     monkeypatch.chdir(folder / "data")
     done = command(*shlex.split(receipt["command"])[1:])
@@ -82,57 +73,8 @@ def test_a_receipts_command_works_as_printed_in_the_folder_of_the_data(
     assert (folder / "data/submission-1.txt").read_text() == run_text(1)
 
 
-def test_only_files_of_runs_whose_senders_accepted_the_last_version_are_published(
-    closed: World, ok: Says, tmp_path: Path, command: Command
-) -> None:
-    (tmp_path / "text").write_text("Runs are published.")
-    ok("form", "agreement", "small/2026", "publish", "--title", "Publishing runs", "--text", tmp_path / "text")
-    none = frozen(ok, tmp_path, "--agreement", "publish")
-    assert not names(none) & {"data/submission-1.txt", "submissions/1/queries/q1.html"}
-    assert "The file of this run and its ranked lists are not in this copy" in (none / "submissions/1.html").read_text()
-    assert "Run files in this copy: 0 of 2, those of teams that agreed" in (none / "index.html").read_text()
-    assert 'those whose teams agreed to "Publishing runs"' in (none / "README.txt").read_text()
-    said = ok("verify", none)
-    assert "figures of submission 1 are not computed again: not in the folder: submission-1.txt\n" in said
-    assert "nothing differs: figures of 0 of 2 runs computed again" in said
-    shutil.rmtree(none)
-    with closed.organising() as (session, _, evaluation):
-        stated = evaluations.agreements_of(session, evaluation, {"publish": "1"})
-        evaluations.accept_agreements(session, closed.ada, evaluation, stated)
-    accepted = frozen(ok, tmp_path, "--agreement", "publish")
-    assert {"data/submission-1.txt", "submissions/2/queries/q1.html"} <= names(accepted)
-    shutil.rmtree(accepted)
-    (tmp_path / "text").write_text("Runs are published, and sold.")
-    ok("form", "agreement", "small/2026", "publish", "--title", "Publishing runs", "--text", tmp_path / "text")
-    assert "data/submission-1.txt" not in names(frozen(ok, tmp_path, "--agreement", "publish"))
-    done = command("freeze", "small/2026", tmp_path / "other", "--agreement", "publsh")
-    assert (done.status, "publish" in done.err) == (2, True)
-    assert not (tmp_path / "other").exists()
-
-
-def test_a_yes_in_the_form_publishes_a_runs_file_too(world: World, ok: Says, tmp_path: Path) -> None:
-    ok("form", "field", "small/2026", "publish", "--label", "May we publish it?", "--kind", "yes_no", "--confirm")
-    for number, answer in enumerate((True, False, None), 1):
-        world.submit(run_text(number), answers={} if answer is None else {"publish": answer})
-    world.drain()
-    world.change_evaluation(closes_at=PAST)
-    folder = frozen(ok, tmp_path, "--agreement", "publish")
-    assert [name for name in sorted(names(folder)) if re.fullmatch(r"data/submission-\d\.txt", name)] == [
-        "data/submission-1.txt"
-    ]
-    assert 'of 1 of 3 runs: those whose teams agreed to "May we publish it?"' in (folder / "README.txt").read_text()
-
-
 @ONE_ENGINE
-def test_a_hidden_run_is_not_in_the_copy(closed: World, ok: Says, tmp_path: Path) -> None:
-    ok("submission", "hide", "2", "--because", "By mistake", "--confirm")
-    folder = frozen(ok, tmp_path, "--all-runs")
-    assert "submissions/1.html" in names(folder)
-    assert [name for name in names(folder) if "submission-2" in name or name.startswith("submissions/2")] == []
-
-
-@ONE_ENGINE
-def test_one_changed_byte_of_any_file_is_named_as_are_files_that_come_and_go(
+def test_one_changed_byte_is_named_and_so_are_files_that_come_and_go_and_figures_that_no_run_gives(
     closed: World, ok: Says, command: Command, tmp_path: Path
 ) -> None:
     folder = frozen(ok, tmp_path, "--all-runs")
@@ -156,25 +98,25 @@ def test_one_changed_byte_of_any_file_is_named_as_are_files_that_come_and_go(
     done = command("verify", folder, "--json")
     report = json.loads(done.out)
     assert (done.status, report["clean"], report["recomputed"]) == (1, False, 2)
-    assert report["differences"] == [["queries/q1.html", "is missing"], ["data/more.csv", "was added"]]
-
-
-@ONE_ENGINE
-def test_a_figure_that_its_run_does_not_give_is_found_though_every_hash_is_written_anew(
-    closed: World, ok: Says, command: Command, tmp_path: Path
-) -> None:
-    folder = frozen(ok, tmp_path, "--all-runs")
+    assert report["not_recomputed"] == {}
+    assert report["differences"] == [
+        {"file": "queries/q1.html", "what": "is missing"}, {"file": "data/more.csv", "what": "was added"},
+    ]  # fmt: skip
+    (folder / "data/more.csv").unlink()
     own, board = folder / "data/submission-1.json", folder / "data/small-2026.json"
     mean = json.loads(own.read_text())["rows"][0]["AP"]
     for path in (own, board):
         path.write_text(path.read_text().replace(f'"AP": {mean!r}', '"AP": 0.75'))
-    lines = (line.split("  ") for line in (folder / "SHA256SUMS").read_text().splitlines())
-    sums = [f"{hashlib.sha256((folder / name).read_bytes()).hexdigest()}  {name}\n" for _, name in lines]
+    listed = sorted(names(folder) - {"SHA256SUMS"})
+    sums = [f"{hashlib.sha256((folder / name).read_bytes()).hexdigest()}  {name}\n" for name in listed]
     (folder / "SHA256SUMS").write_text("".join(sums))
-    done = command("verify", folder)
-    assert done.status == 1
-    assert f"data/submission-1.json: AP is 0.75; the run and the judgments give {mean!r}\n" in done.out
-    assert f"data/small-2026.json: AP of submission 1 is 0.75; the run and the judgments give {mean!r}\n" in done.out
+    assert command("verify", folder).out.splitlines()[:2] == [
+        f"data/submission-1.json: AP is 0.75; the run and the judgments give {mean!r}",
+        f"data/small-2026.json: AP of submission 1 is 0.75; the run and the judgments give {mean!r}",
+    ]
+    receipt = folder / "submissions/1/receipt.json"
+    receipt.write_text(receipt.read_text().replace("leaderboard score", "leaderboard serve"))
+    assert "submissions/1/receipt.json: its figures can't be computed again: expected" in command("verify", folder).out
 
 
 @ONE_ENGINE
@@ -218,62 +160,56 @@ def test_what_describes_the_folder_has_what_its_formats_require(closed: World, o
 
 
 @ONE_ENGINE
-def test_without_a_licence_none_is_stated(closed: World, ok: Says, command: Command, tmp_path: Path) -> None:
-    folder = frozen(ok, tmp_path)
-    for name in ("CITATION.cff", "datacite.json", "ro-crate-metadata.json"):
-        assert not re.search("licen|rights", (folder / name).read_text()), name
-    done = command("freeze", "small/2026", tmp_path / "other", "--license", "mine & yours")
-    assert (done.status, "--license: give an SPDX id" in done.err) == (2, True)
-
-
-@ONE_ENGINE
-def test_where_judgments_are_closed_the_folder_and_verify_say_that_nothing_can_be_computed_again(
+def test_pages_readme_and_verify_say_which_runs_and_judgments_are_not_in_the_folder(
     closed: World, ok: Says, tmp_path: Path
 ) -> None:
     closed.change_evaluation(judgments_published=False)
-    folder = frozen(ok, tmp_path, "--all-runs")
-    assert [name for name in names(folder) if "judgments" in name] == []
+    folder = frozen(ok, tmp_path)
+    assert not [name for name in names(folder) if "judgments" in name or ("queries/q1" in name and "sub" in name)]
     assert (
-        "The judgments are not published, so the figures can't be computed again."
-        in (folder / "README.txt").read_text()
+        "The file of this run and its ranked lists are not in this copy" in (folder / "submissions/1.html").read_text()
     )
+    assert "Run files in this copy: 0 of 2, those of teams that agreed" in (folder / "index.html").read_text()
+    readme = (folder / "README.txt").read_text()
+    assert "It has the files of 0 of 2 runs: no agreement to publish them was named. The figures of all" in readme
+    assert "The judgments are not published, so the figures can't be computed again." in readme
+    for name in ("CITATION.cff", "datacite.json", "ro-crate-metadata.json"):
+        assert not re.search("licen|rights", (folder / name).read_text()), name
+    lacking = "not in the folder: small-2026-judgments.txt, submission-1.txt"
     said = ok("verify", folder)
-    assert "figures of submission 1 are not computed again: not in the folder: small-2026-judgments.txt\n" in said
+    assert f"figures of submission 1 are not computed again: {lacking}\n" in said
+    assert "nothing differs: figures of 0 of 2 runs computed again\n" in said
     shutil.rmtree(folder)
     closed.change_evaluation(details=Opening.NEVER)
     folder = frozen(ok, tmp_path, "--all-runs")
-    assert "submissions/1/queries/q1.html" not in names(folder)
+    assert not [name for name in names(folder) if name.startswith("submissions/1/queries")]
+    assert "Single queries are not public, so the figures are rounded" in (folder / "README.txt").read_text()
     assert "figures of submission 1 are not computed again: The command that computes" in ok("verify", folder)
 
 
 @ONE_ENGINE
-@pytest.mark.parametrize(
-    ("changes", "reason"),
-    [
-        ({"closes_at": None}, "The year 2026 can't be frozen: it has no closing date"),
-        (
-            {"closes_at": datetime(2126, 1, 2, tzinfo=UTC)},
-            "The year 2026 can't be frozen: it closes 2 Jan 2126, 00:00 UTC",
-        ),
-        ({"results": Opening.NEVER}, "The year 2026 can't be frozen: its results are not public"),
-        (
-            {"anonymous_until": datetime(2126, 1, 2, tzinfo=UTC)},
-            "The year 2026 can't be frozen: names of teams are still hidden",
-        ),
-    ],
-)
-def test_a_year_that_is_not_over_and_public_is_refused(
-    closed: World, command: Command, tmp_path: Path, changes: dict[str, object], reason: str
+def test_a_year_that_is_changed_while_it_is_copied_is_not_frozen(
+    closed: World, command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    closed.change_evaluation(**changes)
-    assert command("freeze", "small/2026", tmp_path / "copy").err == f"{reason}\n"
-    assert not [path for path in tmp_path.iterdir() if "copy" in path.name]
+    def judged_meanwhile(*arguments: Any) -> str:
+        closed.judge(QRELS.replace("d2 0", "d2 1"))
+        closed.drain()
+        return copying.describe(*arguments)
+
+    with monkeypatch.context() as patched:
+        patched.setattr("leaderboard.cli.freeze.describe", judged_meanwhile)
+        done = command("freeze", "small/2026", tmp_path / "copy")
+    assert (done.status, done.err) == (2, "the evaluation was changed meanwhile; freeze it again\n")
+    assert not (tmp_path / "copy").exists()
 
 
 @ONE_ENGINE
 def test_nothing_half_is_left(closed: World, command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert command("freeze", "small/2027", tmp_path / "copy").status == 2
-    assert command("freeze", "small/2026", tmp_path / "no" / "copy").err == f"there is no folder {tmp_path / 'no'}\n"
+    done = command("freeze", "small/2026", tmp_path / "copy", "--license", "mine & yours")
+    assert (done.status, "--license: give an SPDX id" in done.err) == (2, True)
+    done = command("freeze", "small/2026", tmp_path / "no" / "copy")
+    assert done.err == f"{tmp_path / 'no' / 'copy'} can't be written: No such file or directory\n"
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "file").write_text("mine")
     done = command("freeze", "small/2026", tmp_path / "full")
