@@ -1,4 +1,4 @@
-"""TREC-COVID's first round, frozen: the folder has NIST's figures, gives them again, and names a judgment that was changed."""
+"""TREC-COVID's first round, frozen: NIST's figures, computed again from the folder; a changed judgment is found."""
 
 import csv
 import tomllib
