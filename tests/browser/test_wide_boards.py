@@ -22,6 +22,10 @@ def board(here: Site) -> Iterator[str]:
     field = Field(database, measures=MEASURES).campaign().evaluation()
     for number in range(31):
         field.run(f"System {number}", dict.fromkeys(MEASURES, [0.9 - number / 50] * 4))
+    tags = [(f"{kind}-{query}", f"{kind}-all") for query, kind in enumerate(("law", "sport", "health", "travel"))]
+    field.evaluation("2026-speech", tags=tags, period="2026", condition="Speech")
+    for number in range(3):
+        field.run(f"System {number}", {"P@1": [number / 4] * 4}, evaluation="2026-speech")
     yield f"{here.url}/campaigns/news/2026"
     database.close()
 
@@ -52,6 +56,23 @@ def test_rank_system_and_where_there_is_room_the_primary_measure_stay_while_the_
     page.reload()
     page.evaluate(UNFOLD)
     assert_accessible(page, colours=True)
+
+
+@pytest.mark.parametrize("width", [1440, 375])
+def test_tables_by_tag_and_across_conditions_scroll_in_the_page(
+    board: str, new_page: Callable[..., Page], width: int
+) -> None:
+    page = new_page(viewport={"width": width, "height": 900}, color_scheme="light")
+    for address, cells in ((f"{board}-speech/tags", 8), (board.replace("2026", "across"), 2)):
+        page.goto(address)
+        assert page.evaluate("document.documentElement.scrollWidth") == width
+        assert page.locator(".board tbody tr").first.locator(".place").count() == cells
+        page.locator(".table-frame:has(.board)").evaluate("frame => { frame.scrollLeft = 9999; }")
+        assert page.locator(".board thead th").last.evaluate("cell => cell.getBoundingClientRect().right") <= width
+        assert_accessible(page)
+        page.emulate_media(color_scheme="dark")
+        assert_accessible(page, colours=True)
+        page.emulate_media(color_scheme="light")
 
 
 def test_columns_are_chosen_and_stay_chosen_under_another_order(board: str, page: Page) -> None:
