@@ -1,10 +1,14 @@
 """Runs of which far less is judged than of the field: where the mark stands, and who sees it."""
 
+import numpy as np
 import pytest
+import sqlalchemy as sa
 
 from leaderboard.access import CONSOLE, VISITOR, Actor
 from leaderboard.boards.reads.board import BoardPage, BoardQuery, board
+from leaderboard.boards.reads.entries import disclosures, load_entries
 from leaderboard.db import Database
+from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules import Judging, Opening
 from leaderboard.results.reads.run import results
 from tests.support.field import NOW, Field
@@ -59,6 +63,26 @@ def test_nothing_is_said_while_single_queries_are_closed(field: Field) -> None:
     assert board_of(field, CONSOLE).holes is not None
     with field.database.read() as session:
         page = results(session, VISITOR, runs["Elder"], NOW)
+    assert page.holes is None
+
+
+def test_while_closed_no_figure_says_how_much_is_judged(field: Field) -> None:
+    fill(field)
+    field.change(details=Opening.NEVER)
+
+    with field.database.read() as session:
+        shown = disclosures(session, VISITOR, session.scalars(sa.select(Evaluation)).all(), NOW)
+        means = np.array([0.96, 0.62])
+        for entry in load_entries(session, shown, None):
+            assert {name: figure.mean for name, figure in entry.figures.items()} == {"AP": 0.5}
+        assert np.isnan(shown[0].means("Judged@10", np.array([False, True]), means)).all()
+
+
+def test_a_campaign_that_shows_it_has_it_rounded_while_closed(database: Database) -> None:
+    field = Field(database, measures=("AP", "Judged@10")).campaign().evaluation(details=Opening.NEVER)
+    fill(field)
+    page = board_of(field)
+    assert [row.figures[1].mean for row in page.rows] == [1.0, 1.0, 1.0, 1.0, 0.6]  # of four queries
     assert page.holes is None
 
 

@@ -219,6 +219,7 @@ class Disclosure:
     def __init__(self, actor: Actor, evaluation: Evaluation, scoring_set: ScoringSet, moment: datetime) -> None:
         self.actor, self.evaluation, self.scoring_set, self.moment = actor, evaluation, scoring_set, moment
         self.subset = subset_seen(actor, evaluation, moment)
+        self._shown = frozenset(scoring_set.settings.measures)
         teams = {False: None, True: min(actor.teams, default=None)}
         self._seen = {
             (sight, own): may_see(actor, evaluation, sight, moment, team)
@@ -239,6 +240,12 @@ class Disclosure:
         (`Content.TEXTS`)."""
         return self._seen[sight, own]
 
+    def hides(self, measure: str, own: bool) -> bool:
+        """Whether a measure has no figure: where single queries are closed, one that tells of the judgments only, or
+        that the campaign does not show, such as how much of a run is judged."""
+        closed = self._rounding[own] is not None
+        return closed and (measure not in self._shown or metrics.parse(measure).family.of_judgments)
+
     def sees_each(self, sight: Content, own: metrics.Bools) -> metrics.Bools:
         """The same of an array of runs."""
         return np.where(own, self._seen[sight, True], self._seen[sight, False])
@@ -247,25 +254,25 @@ class Disclosure:
         self, measure: str, own: bool, mean: float | None, low: float | None, high: float | None, count: int
     ) -> Figure:
         """A stored figure as the reader sees it: no interval over too few queries, and where single queries are closed
-        rounded, or nothing of a measure that tells of the judgments only."""
+        rounded, or nothing (`hides`)."""
         rounding = self._rounding[own]
         if not gives_interval(count):
             low = high = None
         if rounding is None:
             return Figure(mean, low, high, count)
-        family = metrics.parse(measure).family
-        if family.of_judgments:
+        if self.hides(measure, own):
             return NO_FIGURE
-        low, high = rounding.interval(low, high, family.unit)
-        return Figure(rounding.mean(mean, family.unit), low, high, rounding.queries, at_most=True)
+        unit = metrics.parse(measure).family.unit
+        low, high = rounding.interval(low, high, unit)
+        return Figure(rounding.mean(mean, unit), low, high, rounding.queries, at_most=True)
 
     def means(self, measure: str, own: metrics.Bools, means: metrics.Floats) -> metrics.Floats:
         """Stored means of runs, with the digits that `figure` gives them; NaN is none."""
-        family, shown = metrics.parse(measure).family, means.copy()
+        unit, shown = metrics.parse(measure).family.unit, means.copy()
         for is_own, rounding in self._rounding.items():
             if rounding is not None:
                 of_these = own == is_own
-                shown[of_these] = np.nan if family.of_judgments else rounding.means(means[of_these], family.unit)
+                shown[of_these] = np.nan if self.hides(measure, is_own) else rounding.means(means[of_these], unit)
         return shown
 
     def figures(self, measure: str, own: metrics.Bools, stored: metrics.Floats) -> list[Figure]:
@@ -484,7 +491,7 @@ def _as_seen(disclosure: Disclosure, own: bool, stored: Mapping[str, Sequence[An
     return {
         measure: disclosure.figure(measure, own, *figure)
         for measure, figure in stored.items()
-        if figure[-1] is not None
+        if figure[-1] is not None and not disclosure.hides(measure, own)
     }
 
 
