@@ -18,6 +18,7 @@ from leaderboard.db import Base
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.generations.models import INSTALLATION, Generation
 from leaderboard.mail.models import Mail, MailLink
+from leaderboard.results.models import TeamFinds
 from leaderboard.submissions.models import Arrival, PersonalUse
 from leaderboard.worker.models import Score, Scoring, ScoringSet
 
@@ -48,7 +49,7 @@ def campaign_of(session: Session, subject: Base, action: str = "") -> int | None
         return None
     campaign: int | None = getattr(subject, "campaign_id", None)
     evaluation: int | None = getattr(subject, "evaluation_id", None)
-    if isinstance(subject, (Board, Scoring)):
+    if isinstance(subject, (Board, Scoring, TeamFinds)):
         evaluation = session.get_one(ScoringSet, subject.scoring_set_id).evaluation_id
     if campaign is None and evaluation is not None:
         campaign = _campaign_of_evaluation(session, evaluation)

@@ -6,7 +6,7 @@ from flask import Response
 
 from leaderboard.boards.api import EVALUATION, OF_BOARD
 from leaderboard.boards.reads.board import BoardQuery
-from leaderboard.results.reads import heat_map as heat_maps, queries, run as results
+from leaderboard.results.reads import heat_map as heat_maps, left_out, queries, run as results
 from leaderboard.web.context import read, store
 from leaderboard.web.endpoints import get
 from leaderboard.web.exports import evaluation_file
@@ -79,3 +79,11 @@ def submission_receipt(submission: int) -> results.Receipt:
 def ranked_list(submission: int, query: str) -> queries.RankedListPage:
     """What a run lists for one query, with the grades, where single queries are open."""
     return read(queries.ranked_list, store(), submission, query)
+
+
+@get(f"{EVALUATION}/leave-one-team-out")
+def leave_one_team_out(campaign: str, evaluation: str) -> left_out.LeaveOneTeamOutPage:
+    """What each team of a closed evaluation found alone (`unique`), and its best system's figure and rank without
+    that, where single queries are open.
+    """
+    return read(left_out.leave_one_team_out, campaign, evaluation)

@@ -14,7 +14,7 @@ from leaderboard.boards.reads.entries import ROWS, paged
 from leaderboard.evaluations.rules import Judging
 from leaderboard.numbers import read_whole
 from leaderboard.results import api
-from leaderboard.results.reads import heat_map as heat_maps, queries
+from leaderboard.results.reads import heat_map as heat_maps, left_out, queries
 from leaderboard.web import exports
 from leaderboard.web.charts.differences import comparison_chart
 from leaderboard.web.charts.drawing import Chart
@@ -217,3 +217,28 @@ def compare_runs_file(campaign: str, evaluation: str) -> Table:
     }
     ending = f"-compared-{runs[0].submission_id}-{runs[1].submission_id}"
     return evaluation_table(page.evaluation, ending, COMPARE_COLUMNS, compared.queries, facts)
+
+
+LEFT_OUT_ADDRESS = "/campaigns/<campaign>/<evaluation>/leave-one-team-out"
+
+LEFT_OUT_COLUMNS = columns(
+    "team", "runs", "unique", "system=system.name", "submission=submission_id", "mean", "without", "difference", "rank",
+    "rank_without",
+    system=lambda row: row.system and row.system.name,
+)  # fmt: skip
+
+
+@blueprint.get(LEFT_OUT_ADDRESS)
+def leave_one_team_out(campaign: str, evaluation: str) -> ResponseReturnValue:
+    page = read(left_out.leave_one_team_out, campaign, evaluation)
+    return render_template("results/leave_one_team_out.html", page=page)
+
+
+@exported(blueprint, LEFT_OUT_ADDRESS)
+def leave_one_team_out_file(campaign: str, evaluation: str) -> Table:
+    page = read(left_out.leave_one_team_out, campaign, evaluation)
+    facts = {
+        "measure": column_facts(page.column) if page.column else None,
+        **{name: getattr(page, name) for name in ("depth", "relevant", "unique", "current")},
+    }
+    return evaluation_table(page.evaluation, "-leave-one-team-out", LEFT_OUT_COLUMNS, page.teams, facts)

@@ -93,6 +93,14 @@ def join(
     )
 
 
+def judged_within(run: Run, judged: JudgedQueries, compat: Literal[9, 10], depth: int) -> Ints:
+    """int64[n]: the judged documents that the run lists among the first `depth` of a query, as places of
+    `judged.judged_grade`."""
+    numbers = np.array([judged.number.get(query, -1) for query in run.queries], np.int64)
+    places: Ints = _hits(run, judged.index, numbers, order(run, compat), depth)[3]
+    return places
+
+
 def _hits(run: Run, index: JudgmentIndex, numbers: Ints, places: Order, depth: int | None) -> Ints:
     """int64[4, n]: the judged documents that the run lists down to `depth`, by query and rank: each one's query, its
     1-based rank, its line in the order of the file, and the place of its judgment in `JudgedQueries.judged_grade`.

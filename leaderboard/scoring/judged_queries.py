@@ -1,7 +1,7 @@
 """Judgments made ready once for many runs: which queries count, in which order, and the grade of any document."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
@@ -41,6 +41,12 @@ class JudgmentIndex:
         taken = np.zeros(1 << (64 - int(shift)), np.bool_)
         taken[self._key >> shift] = True
         return shift, taken
+
+    @property
+    def judgments(self) -> tuple[Ints, Texts]:
+        """The query and the document of each judgment, in their order."""
+        back = np.argsort(self._order)
+        return self._number[back], self._document[back]
 
     def may_hold(self, document: Ids) -> Ints:
         """int64[n]: which of the documents may be judged: all that are, and a few that are not."""
@@ -153,6 +159,25 @@ def prepare(
         undefined_without_relevant=judging == "complete" and not zero_without_relevant,
         subtopics=of_subtopics,
         subtopic_index=subtopic_index,
+    )
+
+
+def without(judged: JudgedQueries, places: Ints) -> JudgedQueries:
+    """The same queries without the judgments at these places of `judged_grade`: their documents are unjudged then, and
+    relevant to no subtopic. A query without a judgment left counts still, as one without relevant documents."""
+    gone = np.isin(np.arange(len(judged.judged_grade)), places)
+    number, document = judged.index.judgments
+    subtopics = judged.subtopics
+    if subtopics is not None and judged.subtopic_index is not None:
+        lost = judged.subtopic_index.find(number[gone], document[gone])
+        subtopics = replace(subtopics, grade=np.where(np.isin(subtopics.document, lost), 0, subtopics.grade))
+    return replace(
+        judged,
+        index=JudgmentIndex(number[~gone], document[~gone]),
+        judged_start=np.concatenate(([0], np.cumsum(~gone)))[judged.judged_start],
+        judged_grade=judged.judged_grade[~gone],
+        judged_known=None if judged.judged_known is None else judged.judged_known[~gone],
+        subtopics=subtopics,
     )
 
 

@@ -62,7 +62,7 @@ class ChildProcess:
             problem = f"it took more than {START_SECONDS:g} s"
         raise Unavailable(f"The scoring process did not start: {problem}.")
 
-    def ask(self, job: messages.Job) -> None:
+    def ask(self, job: messages.Job | messages.LeaveTeamsOut) -> None:
         self.stage = messages.Stage.STARTING
         self._computed_before = self._computed()
         self._write(job)

@@ -31,13 +31,25 @@ from leaderboard.db import Database, clock, exists, locked
 from leaderboard.errors import LeaderboardError, NoDatabase, NoStore, Unavailable
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.mail import writes as outbox
+from leaderboard.results.writes import due_team_finds, keep_team_finds
 from leaderboard.store import RunStore
 from leaderboard.submissions.models import Installation, Submission
 from leaderboard.submissions.rules import SetState, State
 from leaderboard.submissions.writes.run_store import bind
 from leaderboard.worker import queue
 from leaderboard.worker.child_process import ChildProcess
-from leaderboard.worker.messages import Copied, Exceeded, Failed, Job, Postponed, Reply, Settings, Unreadable
+from leaderboard.worker.messages import (
+    Copied,
+    Exceeded,
+    Failed,
+    Job,
+    LeaveTeamsOut,
+    Postponed,
+    Reply,
+    Settings,
+    TeamFinds,
+    Unreadable,
+)  # fmt: skip
 from leaderboard.worker.models import Scoring, ScoringSet
 from leaderboard.worker.writes import make_set, of_older_version, ready_sets, switch
 
@@ -214,6 +226,8 @@ LOOK_SECONDS = 0.2  # between two looks at whether to stop, while a run is being
 SWITCH_LOOK_SECONDS = 1.0  # between two looks for sets to make current while runs wait
 SWITCH_AGAIN_SECONDS = 60.0  # between two tries to make a set current, after one that failed
 COPY_AGAIN_SECONDS = 3600.0  # between two tries to make ranked lists again, after one that failed
+TEAMS_SECONDS = 30.0  # between two looks for teams to leave out while none is due
+TEAMS_AGAIN_SECONDS = 3600.0  # between two tries of a set, after one that failed
 GRACE_SECONDS = 5.0  # what a job may take to finish after a stop; service managers wait ten or more
 JOBS_OF_CHILD = 500  # then the scoring process is replaced: memory that a library keeps goes with it
 
@@ -238,6 +252,8 @@ class Worker:
         self._sweeps, self._switches = _Pause(), _Pause()
         self._failed_switches = defaultdict[int, _Pause](_Pause)  # by the set that could not be made current
         self._failed_copies = defaultdict[tuple[int, int], _Pause](_Pause)  # by the copy that could not be made
+        self._failed_teams = defaultdict[int, _Pause](_Pause)  # by the set whose teams could not be left out
+        self._team_looks = _Pause()
         self._busy_mails, self._look_ahead, self._mail_server_away = _Pause(), _Pause(), _Pause()
 
     def step(self, stop: threading.Event) -> bool:
@@ -255,8 +271,9 @@ class Worker:
         with self._database.write() as session:
             claim = queue.claim(session, self.name, self._config.lease_seconds)
         if claim is None:
-            idle = self._switch_ready_sets, self._send_mails, self._boards.step, partial(self._copy_again, child, stop)
-            return any(step() for step in idle)
+            idle = self._switch_ready_sets, self._send_mails, self._boards.step
+            of_child = self._copy_again, self._leave_teams_out
+            return any(step() for step in idle) or any(step(child, stop) for step in of_child)
         log.info("submission %s: scoring, attempt %s", claim.submission_id, claim.attempt)
         reply = self._await(child, Job(claim.submission_id, claim.scoring_set_id), stop, claim)
         if reply is not None:
@@ -305,7 +322,7 @@ class Worker:
         return self._child
 
     def _await(
-        self, child: ChildProcess, job: Job, stop: threading.Event, claim: queue.Claim | None = None
+        self, child: ChildProcess, job: Job | LeaveTeamsOut, stop: threading.Event, claim: queue.Claim | None = None
     ) -> Reply | None:
         """Waits for the reply, and renews the lease of the claim meanwhile. None when the job was lost, or given back
         on a stop."""
@@ -369,6 +386,26 @@ class Worker:
                 log.error("submission %s: its damaged ranked lists can't be made again: %s", submission_id, reply)
             return True
         return False
+
+    def _leave_teams_out(self, child: ChildProcess, stop: threading.Event) -> bool:
+        """Goes on leaving teams out of the boards of a closed evaluation for a while; False when none is due."""
+        if not self._team_looks.is_over():
+            return False
+        with self._database.read() as session:
+            due_sets = (own for own in due_team_finds(session) if self._failed_teams[own.job.scoring_set_id].is_over())
+            due_now = next(due_sets, None)
+        if due_now is None:
+            self._team_looks.begin(TEAMS_SECONDS)
+            return False
+        reply = self._await(child, due_now.job, stop)
+        if isinstance(reply, TeamFinds):
+            if reply.finds is not None:
+                with self._database.write() as session:
+                    keep_team_finds(session, due_now, reply.finds)
+        elif reply is not None:
+            self._failed_teams[due_now.job.scoring_set_id].begin(TEAMS_AGAIN_SECONDS)
+            log.error("set %s: its teams can't be left out one by one: %s", due_now.job.scoring_set_id, reply)
+        return reply is not None
 
     def _too_long(self, child: ChildProcess, seconds: float) -> Exceeded | Failed | None:
         """What becomes of a job that takes too long; None while it does not.

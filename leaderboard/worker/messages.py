@@ -12,6 +12,7 @@ from leaderboard import db, errors
 from leaderboard.audit.rules import ScoreLine
 from leaderboard.evaluations.rules import Subset
 from leaderboard.metrics import Floats
+from leaderboard.scoring.team_finds import TeamRun
 
 
 class Stage(StrEnum):
@@ -22,6 +23,7 @@ class Stage(StrEnum):
     RUN = "reading the run"
     SCORING = "scoring"
     LISTS = "keeping the ranked lists"
+    TEAMS = "leaving out one team after another"
 
     @property
     def is_about_the_file(self) -> bool:
@@ -49,6 +51,13 @@ class Job(Message, frozen=True):
     submission_id: int
     scoring_set_id: int
     copy_only: bool = False
+
+
+class LeaveTeamsOut(Message, frozen=True):
+    """The runs of a set in time, each asked for again until it is answered by TeamFinds."""
+
+    scoring_set_id: int
+    runs: tuple[TeamRun, ...]
 
 
 @dataclass(frozen=True)
@@ -119,6 +128,12 @@ class Copied(Message, frozen=True):
     """The ranked lists of a run were kept again."""
 
 
+class TeamFinds(Message, frozen=True):
+    """What `scoring.team_finds` gave; None while it is at it, so that a run need not wait."""
+
+    finds: dict[str, Any] | None
+
+
 class Unreadable(Message, frozen=True):
     """The run can't be scored, and another attempt would end the same; the reason in words.
 
@@ -141,11 +156,11 @@ class Entered(Message, frozen=True):
     stage: Stage
 
 
-Reply = RunScores | Copied | Rejected | Exceeded | Unreadable | Postponed | Failed
+Reply = RunScores | Copied | TeamFinds | Rejected | Exceeded | Unreadable | Postponed | Failed
 
 _ENCODER = msgspec.json.Encoder(enc_hook=lambda values: values.tobytes())
 _DECODER = msgspec.json.Decoder(
-    Settings | Job | Entered | Reply, dec_hook=lambda _, values: np.frombuffer(base64.b64decode(values))
+    Settings | Job | LeaveTeamsOut | Entered | Reply, dec_hook=lambda _, values: np.frombuffer(base64.b64decode(values))
 )
 
 

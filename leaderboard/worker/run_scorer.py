@@ -38,10 +38,11 @@ from leaderboard.evaluations.rules import Subset
 from leaderboard.formats import NO_RULES, Ids, Judgments, Limits, Run, RunRules, SubtopicJudgments, read_run
 from leaderboard.judgments.models import JudgmentRevision, Query
 from leaderboard.judgments.reads import stored_rows
-from leaderboard.metrics import Floats, Measure, Setting, query_order
+from leaderboard.metrics import Floats, Measure, Setting, parse, query_order
 from leaderboard.metrics.curves import OF_QUERIES, PRECISION, value_curves, value_level
 from leaderboard.metrics.families.binary import over_recall
 from leaderboard.metrics.families.detection import AQWV, MQWV
+from leaderboard.scoring.team_finds import team_finds
 from leaderboard.statistics import threshold_intervals
 from leaderboard.store import RankedList, RunStore
 from leaderboard.submissions.models import Submission
@@ -49,6 +50,7 @@ from leaderboard.worker import messages
 from leaderboard.worker.models import ScoringSet
 from leaderboard.worker.writes import imported, of_its_event
 
+AT_ONCE_SECONDS = 5.0  # that teams are left out without a look at the queue
 SEE = "see `leaderboard verify`"
 
 
@@ -99,12 +101,15 @@ class RunScorer:
         self._report = report
         self._stage = messages.Stage.STARTING
         self._prepared = lru_cache(1)(partial(_prepare, database))
+        self._teams: tuple[messages.LeaveTeamsOut, Iterator[dict[str, Any] | None]] | None = None
         self._rules: tuple[object, RunRules | None] = None, None  # what they are made of, and they
 
-    def answer(self, job: messages.Job, job_bytes: int) -> messages.Reply:
+    def answer(self, job: messages.Job | messages.LeaveTeamsOut, job_bytes: int) -> messages.Reply:
         """Does a job and says what came of it, whatever goes wrong."""
         self._stage = messages.Stage.STARTING
         try:
+            if isinstance(job, messages.LeaveTeamsOut):
+                return self._leave_teams_out(job)
             if not job.copy_only:
                 return self.score(job.submission_id, job.scoring_set_id)
             prepared, _, run = self._read(job.submission_id, job.scoring_set_id)
@@ -113,14 +118,14 @@ class RunScorer:
         except (Damaged, Conflict) as error:
             return messages.Unreadable(error.message, isinstance(error, Damaged) and not isinstance(error, Missing))
         except (NoDatabase, NoStore) as error:
-            log.warning("submission %s waits: %s", job.submission_id, error.reason)
+            log.warning("%s waits: %s", job, error.reason)
             return messages.Postponed(next(words for kind, words in WAITS.items() if isinstance(error, kind)))
         except FileRejected as error:
             return messages.Rejected(error.problems, error.count)
         except MemoryError:
             return messages.out_of_memory(job_bytes, self._stage)
         except Exception as error:  # whatever it is, the worker records it and lives on
-            log.exception("submission %s failed while %s", job.submission_id, self._stage)
+            log.exception("%s failed while %s", job, self._stage)
             if isinstance(error, OSError) and error.errno in REFUSALS:
                 return messages.Postponed(f"the system did not allow what it needs ({error.strerror})")
             return messages.Failed(f"an error while {self._stage}: {type(error).__name__}")
@@ -169,6 +174,33 @@ class RunScorer:
                 "one_threshold": one_threshold,
             },
         )
+
+    def _leave_teams_out(self, job: messages.LeaveTeamsOut) -> messages.TeamFinds:
+        """Goes on with it for AT_ONCE_SECONDS; from the start where the last one was another, or ended by an error."""
+        last, self._teams = self._teams, None
+        _, finds = last if last and last[0] == job else (job, self._team_finds(job))
+        until = time.monotonic() + AT_ONCE_SECONDS
+        for found in finds:
+            if found is not None:
+                return messages.TeamFinds(found)
+            if time.monotonic() > until:
+                break
+        self._teams = job, finds
+        return messages.TeamFinds(None)
+
+    def _team_finds(self, job: messages.LeaveTeamsOut) -> Iterator[dict[str, Any] | None]:
+        prepared = self._prepared(job.scoring_set_id)
+        with self._database.read() as session:
+            settings = session.get_one(ScoringSet, job.scoring_set_id).settings
+
+        def read(submission_id: int) -> Run:
+            _, _, run = self._read(submission_id, job.scoring_set_id)
+            self._enter(messages.Stage.TEAMS)
+            return run
+
+        judged = {subset.value: own for subset, own in prepared.judged.items()}
+        measure = parse(settings.measures[0])
+        return team_finds(job.runs, read, judged, measure, prepared.setting, settings.relevance_level)
 
     def _enter(self, stage: messages.Stage) -> None:
         self._stage = stage

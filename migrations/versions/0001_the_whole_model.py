@@ -966,6 +966,20 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("scoring_set_id", "measure", "subset", name=op.f("pk_board")),
     )
     op.create_table(
+        "team_finds",
+        sa.Column("scoring_set_id", sa.Integer(), nullable=False),
+        sa.Column("measure", sa.Text(), nullable=False),
+        sa.Column("generation", sa.BigInteger(), nullable=False),
+        sa.Column("finds", JSON, nullable=False),
+        sa.ForeignKeyConstraint(
+            ["scoring_set_id"],
+            ["scoring_set.id"],
+            name=op.f("fk_team_finds_scoring_set_id_scoring_set"),
+            ondelete="CASCADE",
+        ),
+        sa.PrimaryKeyConstraint("scoring_set_id", name=op.f("pk_team_finds")),
+    )
+    op.create_table(
         "scoring",
         sa.Column("id", sa.Integer(), nullable=False),
         sa.Column("submission_id", sa.Integer(), nullable=False),

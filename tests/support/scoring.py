@@ -15,7 +15,7 @@ from leaderboard.db import Database
 from leaderboard.formats import Limits
 from leaderboard.store import RunStore
 from leaderboard.worker.loop import Worker
-from leaderboard.worker.messages import Job, Reply, read_message, write_message
+from leaderboard.worker.messages import Job, LeaveTeamsOut, Reply, read_message, write_message
 from leaderboard.worker.run_scorer import RunScorer
 
 PAUSE_SECONDS = 0.05
@@ -31,7 +31,7 @@ class _ScoringHere:
         self._scorer = scorer
         self._reply = ""
 
-    def ask(self, job: Job) -> None:
+    def ask(self, job: Job | LeaveTeamsOut) -> None:
         reply = self._scorer.answer(read_message(write_message(job)), 0)
         self._reply = write_message(self._worker.told(reply))
 

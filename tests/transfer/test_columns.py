@@ -85,7 +85,7 @@ NOT_OF_A_CAMPAIGN: Mapping[str, str] = (
     )
     | dict.fromkeys(("event", "chain"), "the trail says what happened here")
     | dict.fromkeys(
-        ("scoring_set", "scoring", "score", "curve", "standing", "board", "participation"),
+        ("scoring_set", "scoring", "score", "curve", "standing", "board", "team_finds", "participation"),
         "replayed and computed again",
     )
     | {"pseudonym": "random; what systems are called here while names are hidden"}

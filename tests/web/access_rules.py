@@ -139,6 +139,7 @@ AS_THE_PAGE: Mapping[str, Answers] = {}
 WITH_DETAILS = dict.fromkeys(DETAILS_OPEN, PUBLIC)
 LISTS_WITH_DETAILS: Mapping[str, Answers] = {**WITH_DETAILS, "results closed": (404, 404, 403, 200)}
 BY_TAG: Mapping[str, Answers] = {"closed": PUBLIC, "anonymous": PUBLIC, "hidden queries": (400, 400, 400, 200)}
+WITH_NAMES = {phase: PUBLIC for phase in DETAILS_OPEN if phase != "anonymous"}
 # Where others than organisers see the results of one period alone, there is no line to draw.
 ONE_PERIOD = dict.fromkeys(("anonymous", "results closed"), TO_ORGANISERS) | {"draft evaluation": TO_ORGANISERS}
 OF_SYSTEM = ONE_PERIOD | {"draft": TO_ORGANISERS, "private": ONLY_INSIDE}
@@ -171,6 +172,9 @@ PAGES: dict[str, tuple[Page, ...]] = {
         Page("/campaigns/news/2026/boards/{current_set}/to/{current_set}", PUBLIC, files=AS_THE_PAGE),
     ),
     "boards.tags": (Page("/campaigns/news/2026/tags", ORGANISERS, WITH_DETAILS, AS_THE_PAGE),),
+    "results.leave_one_team_out": (
+        Page("/campaigns/news/2026/leave-one-team-out", ORGANISERS, WITH_NAMES, AS_THE_PAGE),
+    ),
     "boards.sources": (Page("/campaigns/news/2026/sources", ORGANISERS, WITH_DETAILS, AS_THE_PAGE),),
     "sharing.cite": (
         Page("/campaigns/news/2026/boards/{current_set}/cite", PUBLIC),
@@ -436,6 +440,7 @@ TWINS = {
     "api.what_moved": "boards.what_moved",
     "api.list_sources": "boards.sources",
     "api.figures_by_tag": "boards.tags",
+    "api.leave_one_team_out": "results.leave_one_team_out",
     "api.published_judgments": "judgments.index",
     "api.judged_documents": "judgments.documents",
     "api.submission": "submissions.show",
@@ -669,6 +674,8 @@ SECRETS: dict[str, Secret] = {
     "relevant document that the run lacks": Secret("sekretmissed", STAFF, {"closed": EVERYONE}),
     "source of other judgments": Secret("sekretsource", STAFF, dict.fromkeys(DETAILS_OPEN, EVERYONE)),
     "mean by other judgments": Secret(r"0\.136\b|0\.1358\b|0\.13579", STAFF, dict.fromkeys(DETAILS_OPEN, EVERYONE)),
+    "figure without a team's own finds": Secret(r"0\.573", frozenset(), {"hidden queries": EVERYONE - STAFF}),
+    "the same over hidden queries": Secret(r"0\.295\b|0\.29461", STAFF, {"closed": EVERYONE}),
     "value of a query": Secret(r"0\.832\b|0\.8317", STAFF, dict.fromkeys(DETAILS_OPEN, EVERYONE)),
     "figure over a tag": Secret(r"0\.692\b|0\.6918|0\.69179", STAFF, dict.fromkeys(DETAILS_OPEN, EVERYONE)),
     "value of a hidden query": Secret(r"0\.021\b|0\.0213", STAFF, {"closed": EVERYONE, "anonymous": EVERYONE}),

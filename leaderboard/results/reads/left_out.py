@@ -1,0 +1,135 @@
+"""Leave one team out: what each team of an evaluation found alone, and what its figure is worth without that."""
+
+import math
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from leaderboard.access import Actor, Content, may_see, require, subset_seen
+from leaderboard.boards.reads.entries import Column, Entry, SystemLabel, column
+from leaderboard.boards.reads.ranking import load_standing, ranks
+from leaderboard.evaluations.reads import evaluations as reads
+from leaderboard.evaluations.rules import Subset
+from leaderboard.frozen import frozen
+from leaderboard.generations.models import BoardGeneration
+from leaderboard.results.models import TeamFinds
+from leaderboard.results.reads.run import less
+from leaderboard.statistics import competition_ranks
+from leaderboard.teams.models import Team
+
+BASELINES = "Baselines"
+
+
+@frozen
+class TeamLeftOut:
+    """team: its name. runs: all of its runs in time. unique: relevant documents that these alone found. system: its
+    best one on the board, by its run `submission_id`; None without one. mean, rank: on the board; without: the same
+    without `unique`, all else as it is; None where undefined or not ranked."""
+
+    team: str
+    team_slug: str
+    runs: int
+    unique: int
+    system: SystemLabel | None
+    submission_id: int | None
+    mean: float | None
+    without: float | None
+    rank: int | None
+    rank_without: int | None
+
+    @property
+    def difference(self) -> float | None:
+        return less(self.without, self.mean)
+
+
+@frozen
+class LeaveOneTeamOutPage:
+    """lines: of all runs, None until it is worked out. current: whether by the runs of now. depth: ranks within which
+    a run finds a document; 0 until it is worked out, and where there are too many lines. teams: the largest loss
+    first"""
+
+    evaluation: reads.EvaluationHeading
+    column: Column | None
+    lines: int | None
+    current: bool
+    depth: int
+    relevant: int
+    teams: tuple[TeamLeftOut, ...]
+
+    @property
+    def unique(self) -> int:
+        return sum(team.unique for team in self.teams)
+
+    @property
+    def loses_most(self) -> TeamLeftOut | None:
+        """The team whose figure is worst without its own finds; None where no figure is worse."""
+        first = self.teams[0] if self.teams else None
+        return first if first and self.column and _gain(first, self.column) < 0 else None
+
+
+def _gain(row: TeamLeftOut, by: Column) -> float:
+    """How much better its figure is without its own finds: below 0 as a rule; infinite where that is undefined."""
+    return math.inf if row.difference is None else row.difference * (-1.0 if by.direction == "lower" else 1.0)
+
+
+def leave_one_team_out(
+    session: Session, actor: Actor, campaign_slug: str, slug: str, now: datetime
+) -> LeaveOneTeamOutPage:
+    """Raises NotAllowed while single queries are closed, or names are."""
+    evaluation, scoring_set = reads.find_evaluation_and_set(session, actor, campaign_slug, slug)
+    require(may_see(actor, evaluation, Content.DETAILS, now), reads.closed_details(evaluation))
+    require(may_see(actor, evaluation, Content.NAMES, now), "The names of teams are hidden for now.")
+    stored = session.get(TeamFinds, scoring_set.id) if scoring_set else None
+    heading = reads.evaluation_heading(evaluation, now)
+    by = column(scoring_set.primary_measure) if scoring_set else None
+    if stored is None or by is None or stored.measure != by.name:
+        return LeaveOneTeamOutPage(heading, by, None, False, 0, 0, ())
+    number = session.scalar(sa.select(BoardGeneration.number).where(BoardGeneration.evaluation_id == evaluation.id))
+    finds, subset = stored.finds, subset_seen(actor, evaluation, now).value
+    of_subsets = finds.get("subsets", {})
+    own: Mapping[str, Any] = of_subsets.get(subset, of_subsets.get(Subset.ALL.value, {"relevant": 0, "teams": ()}))
+    entries = load_standing(session, actor, evaluation, now, by)
+    teams = _teams(own["teams"], entries, by, _names(session, [team["team"] for team in own["teams"]]))
+    teams.sort(key=lambda row: (_gain(row, by), row.rank or math.inf, row.team.casefold()))
+    current = stored.generation == (number or 0)
+    depth, relevant = finds.get("depth", 0), own["relevant"]
+    return LeaveOneTeamOutPage(heading, by, finds["lines"], current, depth, relevant, tuple(teams))
+
+
+def _names(session: Session, teams: list[int]) -> dict[int, tuple[str, str]]:
+    """Team -> its name and slug."""
+    rows = session.execute(sa.select(Team.id, Team.name, Team.slug).where(Team.id.in_(teams)))
+    return {0: (BASELINES, "")} | {team: (name, slug) for team, name, slug in rows}
+
+
+def _teams(
+    found: list[dict[str, Any]], entries: list[Entry], by: Column, names: Mapping[int, tuple[str, str]]
+) -> list[TeamLeftOut]:
+    """One row for each team that is there still."""
+    standing = {str(entry.scoring_id): entry for entry in entries}
+    before = ranks(entries, by)
+    places = {str(scoring): place for place, scoring in enumerate(before)}
+    means = np.array([standing[scoring].figure(by.name).mean for scoring in places], float)
+    rows = []
+    for team in (team for team in found if team["team"] in names):
+        own = [standing[scoring] for scoring in team["without"] if scoring in standing]
+        best = min(own, key=lambda entry: before.get(entry.scoring_id, len(before) + 1), default=None)
+        mean = without = best.figure(by.name).mean if best else None
+        rank = rank_without = before.get(best.scoring_id) if best else None
+        if best and team["unique"]:
+            without = team["without"][str(best.scoring_id)]
+            changed = means.copy()
+            for scoring, value in team["without"].items():
+                if scoring in places:
+                    changed[places[scoring]] = np.nan if value is None else value
+            if rank is not None:
+                rank_without = int(competition_ranks(changed, by.direction)[places[str(best.scoring_id)]])
+        system, run = (best.system, best.submission_id) if best else (None, None)
+        name, slug = names[team["team"]]
+        own_finds = name, slug, team["runs"], team["unique"]
+        rows.append(TeamLeftOut(*own_finds, system, run, mean, without, rank, rank_without))
+    return rows
