@@ -67,6 +67,8 @@ def _runs(session: Session, made: ScoringSet) -> tuple[TeamRun, ...]:
     )
 
 
-def keep_team_finds(session: Session, due: DueTeams, finds: dict[str, Any]) -> None:
-    own = {"scoring_set_id": due.job.scoring_set_id, "measure": due.measure, "generation": due.generation}
-    session.merge(TeamFinds(**own, finds=finds))
+def keep_team_finds(session: Session, due: DueTeams, finds: dict[str, Any] | None) -> None:
+    """None: not all of it is known yet."""
+    if finds is not None:
+        own = {"scoring_set_id": due.job.scoring_set_id, "measure": due.measure, "generation": due.generation}
+        session.merge(TeamFinds(**own, finds=finds))

@@ -397,14 +397,19 @@ class Worker:
         if due_now is None:
             self._team_looks.begin(TEAMS_SECONDS)
             return False
-        reply = self._await(child, due_now.job, stop)
+        set_id, reply = due_now.job.scoring_set_id, self._await(child, due_now.job, stop)
         if isinstance(reply, TeamFinds):
-            if reply.finds is not None:
+            try:
                 with self._database.write() as session:
                     keep_team_finds(session, due_now, reply.finds)
+            except NoDatabase:
+                raise
+            except Exception:  # such as another worker that kept the same at this moment
+                log.exception("set %s: what its teams found is not kept", set_id)
+                self._failed_teams[set_id].begin(TEAMS_SECONDS)
         elif reply is not None:
-            self._failed_teams[due_now.job.scoring_set_id].begin(TEAMS_AGAIN_SECONDS)
-            log.error("set %s: its teams can't be left out one by one: %s", due_now.job.scoring_set_id, reply)
+            log.error("set %s: its teams can't be left out one by one: %s", set_id, reply)
+            self._failed_teams[set_id].begin(TEAMS_AGAIN_SECONDS)
         return reply is not None
 
     def _too_long(self, child: ChildProcess, seconds: float) -> Exceeded | Failed | None:

@@ -26,6 +26,7 @@ from leaderboard.boards.models import Board
 from leaderboard.campaigns.models import Campaign
 from leaderboard.cli.demo import STOP_SIGNALS
 from leaderboard.db import Base, Database
+from leaderboard.results.models import TeamFinds
 from leaderboard.store import RunStore
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.rules import State
@@ -79,7 +80,8 @@ def seeded_folder(interrupted: Interrupted) -> Path:
 
 def _rows(folder: Path) -> dict[str, int]:
     """How many rows each table has; what the worker derives for boards may be behind when it is stopped."""
-    tables = [table for table in Base.metadata.sorted_tables if table.name != Board.__tablename__]
+    derived = {Board.__tablename__, TeamFinds.__tablename__}
+    tables = [table for table in Base.metadata.sorted_tables if table.name not in derived]
     url = f"sqlite:///{folder / 'leaderboard.sqlite'}"
     with closing(Database.connect(url)) as database, database.read() as session:
         return {table.name: session.scalar(sa.select(sa.func.count()).select_from(table)) or 0 for table in tables}
