@@ -14,18 +14,17 @@ from leaderboard.generations.models import BoardGeneration
 from leaderboard.results.models import TeamFinds
 from leaderboard.scoring.team_finds import TeamRun
 from leaderboard.submissions.models import Submission
-from leaderboard.submissions.reads.selection import scored_runs
-from leaderboard.submissions.rules import UNFINISHED, State
+from leaderboard.submissions.reads.selection import select_scored_runs
+from leaderboard.submissions.rules import UNFINISHED, ScoredRun, State
 from leaderboard.worker.messages import LeaveTeamsOut
 from leaderboard.worker.models import Scoring, ScoringSet
 from leaderboard.worker.reads import IS_CURRENT
 
 
 class DueTeams(NamedTuple):
-    """measure, generation: by which it is worked out."""
+    """generation: of the evaluation's boards, by which it is worked out."""
 
     job: LeaveTeamsOut
-    measure: str
     generation: int
 
 
@@ -49,26 +48,27 @@ def due_team_finds(session: Session) -> Iterator[DueTeams]:
     )
     for made, evaluation, generation, now in rows.all():
         if phase_of(evaluation, now) is Phase.CLOSED:
-            yield DueTeams(LeaveTeamsOut(made.id, _runs(session, made)), made.primary_measure, generation)
+            level, runs = made.settings.relevance_level, _runs(session, made)
+            yield DueTeams(LeaveTeamsOut(made.id, made.primary_measure, level, runs), generation)
 
 
 def _runs(session: Session, made: ScoringSet) -> tuple[TeamRun, ...]:
     """All scored runs in time that are on boards."""
-    runs = scored_runs(session, of_sets=ScoringSet.id == made.id).get(made.id, [])
     standing = standing_lineup(session, made)
-    own = sa.select(Submission.id, Submission.team_id, Submission.threshold)
-    own = own.where(Submission.evaluation_id == made.evaluation_id)
-    of_runs = {number: (team, threshold) for number, team, threshold in session.execute(own)}
+    columns = Submission.team_id, Submission.threshold
+    rows = session.execute(select_scored_runs(*columns, of_sets=ScoringSet.id == made.id).order_by(Scoring.id))
+    runs = ((ScoredRun(*run), team, threshold) for *run, team, threshold in rows)
     return tuple(
-        TeamRun(0 if run.is_baseline else team, run.submission_id, scoring, threshold, scoring in standing)
-        for run in runs
+        TeamRun(
+            0 if run.is_baseline else team, run.submission_id, run.scoring_id, threshold, run.scoring_id in standing
+        )
+        for run, team, threshold in runs
         if not (run.late or run.off_board)
-        for scoring, (team, threshold) in [(run.scoring_id, of_runs[run.submission_id])]
     )
 
 
 def keep_team_finds(session: Session, due: DueTeams, finds: dict[str, Any] | None) -> None:
     """None: not all of it is known yet."""
     if finds is not None:
-        own = {"scoring_set_id": due.job.scoring_set_id, "measure": due.measure, "generation": due.generation}
+        own = {"scoring_set_id": due.job.scoring_set_id, "measure": due.job.measure, "generation": due.generation}
         session.merge(TeamFinds(**own, finds=finds))

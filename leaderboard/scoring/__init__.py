@@ -11,15 +11,8 @@ from collections.abc import Mapping, Sequence
 from leaderboard.formats import Run
 from leaderboard.frozen import frozen
 from leaderboard.metrics import Evaluated, Measure, Ranking, Setting
-from leaderboard.scoring.joined_run import (
-    JoinedRun,
-    crowded_queries,
-    join,
-    judged_within,
-    require_judgments_fit,
-    require_run_fits,
-)
-from leaderboard.scoring.judged_queries import JudgedQueries, Judging, prepare, without
+from leaderboard.scoring.joined_run import JoinedRun, crowded_queries, join, require_judgments_fit, require_run_fits
+from leaderboard.scoring.judged_queries import JudgedQueries, Judging, prepare
 from leaderboard.scoring.order import RankedLines, ReturnedBy, by_one_threshold, ranked_lines, returned, returned_by
 
 

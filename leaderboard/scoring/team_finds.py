@@ -17,7 +17,9 @@ import numpy as np
 
 from leaderboard.formats import Run
 from leaderboard.metrics import Measure, Setting
-from leaderboard.scoring import JudgedQueries, judged_within, score, without
+from leaderboard.scoring import JudgedQueries, score
+from leaderboard.scoring.joined_run import judged_within
+from leaderboard.scoring.judged_queries import without
 
 DEPTH = 100  # ranks within which a run finds a document
 MOST_LINES = 200_000_000  # of all runs together: some minutes
@@ -71,21 +73,12 @@ def team_finds(
         finds[subset] = {"relevant": int(relevant.sum()), "teams": []}
         for team, own in by_team.items():
             places = np.flatnonzero(relevant & (times == 1) & (last[subset] == team))
-            means: dict[str, float | None] = {str(run.scoring_id): None for run in own if run.stands}
-            if len(places):
-                for scoring, mean in _figures(own, read, without(judged[subset], places), measure, setting):
-                    means[str(scoring)] = mean
-                    yield None
+            standing, left = [run for run in own if run.stands], without(judged[subset], places)
+            means: dict[str, float | None] = {str(run.scoring_id): None for run in standing}
+            for run in standing if len(places) else ():
+                scored = score(read(run.submission_id), left, [measure], setting, threshold=run.threshold)
+                mean = scored.results[measure].mean
+                means[str(run.scoring_id)] = mean if math.isfinite(mean) else None
+                yield None
             finds[subset]["teams"].append({"team": team, "runs": len(own), "unique": len(places), "without": means})
     yield {"lines": lines, "depth": DEPTH, "subsets": finds}
-
-
-def _figures(
-    runs: Sequence[TeamRun], read: Callable[[int], Run], judged: JudgedQueries, measure: Measure, setting: Setting
-) -> Iterator[tuple[int, float | None]]:
-    """Scoring and figure of each run that stands."""
-    for run in runs:
-        if run.stands:
-            scored = score(read(run.submission_id), judged, [measure], setting, threshold=run.threshold)
-            mean = scored.results[measure].mean
-            yield run.scoring_id, mean if math.isfinite(mean) else None

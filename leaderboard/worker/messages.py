@@ -23,7 +23,6 @@ class Stage(StrEnum):
     RUN = "reading the run"
     SCORING = "scoring"
     LISTS = "keeping the ranked lists"
-    TEAMS = "leaving out one team after another"
 
     @property
     def is_about_the_file(self) -> bool:
@@ -54,9 +53,11 @@ class Job(Message, frozen=True):
 
 
 class LeaveTeamsOut(Message, frozen=True):
-    """The runs of a set in time, each asked for again until it is answered by TeamFinds."""
+    """The runs of a set in time; asked for again until it is answered by finds. level: the lowest relevant grade"""
 
     scoring_set_id: int
+    measure: str
+    level: int
     runs: tuple[TeamRun, ...]
 
 

@@ -189,18 +189,11 @@ class RunScorer:
         return messages.TeamFinds(None)
 
     def _team_finds(self, job: messages.LeaveTeamsOut) -> Iterator[dict[str, Any] | None]:
-        prepared = self._prepared(job.scoring_set_id)
-        with self._database.read() as session:
-            settings = session.get_one(ScoringSet, job.scoring_set_id).settings
-
-        def read(submission_id: int) -> Run:
-            _, _, run = self._read(submission_id, job.scoring_set_id)
-            self._enter(messages.Stage.TEAMS)
-            return run
-
+        set_id, prepared = job.scoring_set_id, self._prepared(job.scoring_set_id)
         judged = {subset.value: own for subset, own in prepared.judged.items()}
-        measure = parse(settings.measures[0])
-        return team_finds(job.runs, read, judged, measure, prepared.setting, settings.relevance_level)
+        return team_finds(
+            job.runs, lambda run: self._read(run, set_id)[2], judged, parse(job.measure), prepared.setting, job.level
+        )
 
     def _enter(self, stage: messages.Stage) -> None:
         self._stage = stage

@@ -77,6 +77,17 @@ def test_a_run_that_is_gone_leaves_its_team_without_a_figure(found: Field) -> No
     assert (row.unique, row.system, row.mean, row.without, row.rank) == (2, None, None, None, None)
 
 
+def test_a_figure_that_is_undefined_without_own_finds_has_no_rank_and_stands_last(found: Field) -> None:
+    scorings = {row.team: str(found.scoring(row.submission_id or 0)) for row in page_of(found).teams}
+    keep(
+        found,
+        {"team": found.teams["A"], "runs": 5, "unique": 3, "without": {scorings["A"]: None}},
+        {"team": found.teams["C"], "runs": 1, "unique": 0, "without": {scorings["C"]: None}},
+    )
+    row = page_of(found).teams[-1]
+    assert (row.team, row.without, row.difference, row.rank, row.rank_without) == ("A", None, None, 1, None)
+
+
 def test_no_figure_that_falls_is_no_loss(found: Field) -> None:
     keep(found, {"team": found.teams["C"], "runs": 1, "unique": 0, "without": {}})
     page = page_of(found)

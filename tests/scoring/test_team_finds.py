@@ -9,7 +9,8 @@ import pytest
 
 from leaderboard.formats import Run, read_judgments, read_run, read_subtopic_judgments
 from leaderboard.metrics import Measure, Setting, parse_all
-from leaderboard.scoring import JudgedQueries, prepare, score, team_finds as module, without
+from leaderboard.scoring import JudgedQueries, prepare, score, team_finds as module
+from leaderboard.scoring.judged_queries import without
 from leaderboard.scoring.team_finds import TeamRun, team_finds
 
 QRELS = "q1 0 a 1\nq1 0 b 1\nq1 0 c 0\nq1 0 d 2\nq2 0 a 1\nq2 0 e 0\nq3 0 z 0\n"

@@ -1,7 +1,7 @@
 """Leave one team out: what each team of an evaluation found alone, and what its figure is worth without that."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -83,31 +83,26 @@ def leave_one_team_out(
     evaluation, scoring_set = reads.find_evaluation_and_set(session, actor, campaign_slug, slug)
     require(may_see(actor, evaluation, Content.DETAILS, now), reads.closed_details(evaluation))
     require(may_see(actor, evaluation, Content.NAMES, now), "The names of teams are hidden for now.")
-    stored = session.get(TeamFinds, scoring_set.id) if scoring_set else None
     heading = reads.evaluation_heading(evaluation, now)
-    by = column(scoring_set.primary_measure) if scoring_set else None
-    if stored is None or by is None or stored.measure != by.name:
-        return LeaveOneTeamOutPage(heading, by, None, False, 0, 0, ())
+    stored = session.get(TeamFinds, scoring_set.id) if scoring_set else None
+    if scoring_set is None or stored is None or stored.measure != scoring_set.primary_measure:
+        return LeaveOneTeamOutPage(heading, None, None, False, 0, 0, ())
     number = session.scalar(sa.select(BoardGeneration.number).where(BoardGeneration.evaluation_id == evaluation.id))
-    finds, subset = stored.finds, subset_seen(actor, evaluation, now).value
-    of_subsets = finds.get("subsets", {})
-    own: Mapping[str, Any] = of_subsets.get(subset, of_subsets.get(Subset.ALL.value, {"relevant": 0, "teams": ()}))
-    entries = load_standing(session, actor, evaluation, now, by)
-    teams = _teams(own["teams"], entries, by, _names(session, [team["team"] for team in own["teams"]]))
+    by, of_subsets = column(stored.measure), stored.finds.get("subsets", {})
+    # With no hidden queries both subsets have the same.
+    own = of_subsets.get(subset_seen(actor, evaluation, now).value) or of_subsets.get(Subset.ALL.value, {})
+    found = own.get("teams", ())
+    named = sa.select(Team.id, Team.name, Team.slug).where(Team.id.in_([team["team"] for team in found]))
+    names = {0: (BASELINES, "")} | {team: (name, slug) for team, name, slug in session.execute(named)}
+    teams = _teams(found, load_standing(session, actor, evaluation, now, by), by, names)
     teams.sort(key=lambda row: (_gain(row, by), row.rank or math.inf, row.team.casefold()))
-    current = stored.generation == (number or 0)
-    depth, relevant = finds.get("depth", 0), own["relevant"]
-    return LeaveOneTeamOutPage(heading, by, finds["lines"], current, depth, relevant, tuple(teams))
-
-
-def _names(session: Session, teams: list[int]) -> dict[int, tuple[str, str]]:
-    """Team -> its name and slug."""
-    rows = session.execute(sa.select(Team.id, Team.name, Team.slug).where(Team.id.in_(teams)))
-    return {0: (BASELINES, "")} | {team: (name, slug) for team, name, slug in rows}
+    depth, relevant = stored.finds.get("depth", 0), own.get("relevant", 0)
+    is_current = stored.generation == (number or 0)
+    return LeaveOneTeamOutPage(heading, by, stored.finds["lines"], is_current, depth, relevant, tuple(teams))
 
 
 def _teams(
-    found: list[dict[str, Any]], entries: list[Entry], by: Column, names: Mapping[int, tuple[str, str]]
+    found: Iterable[dict[str, Any]], entries: list[Entry], by: Column, names: Mapping[int, tuple[str, str]]
 ) -> list[TeamLeftOut]:
     """One row for each team that is there still."""
     standing = {str(entry.scoring_id): entry for entry in entries}
@@ -127,9 +122,9 @@ def _teams(
                 if scoring in places:
                     changed[places[scoring]] = np.nan if value is None else value
             if rank is not None:
-                rank_without = int(competition_ranks(changed, by.direction)[places[str(best.scoring_id)]])
+                after = competition_ranks(changed, by.direction)[places[str(best.scoring_id)]]
+                rank_without = None if without is None else int(after)
         system, run = (best.system, best.submission_id) if best else (None, None)
-        name, slug = names[team["team"]]
-        own_finds = name, slug, team["runs"], team["unique"]
-        rows.append(TeamLeftOut(*own_finds, system, run, mean, without, rank, rank_without))
+        (name, slug), counts = names[team["team"]], (team["runs"], team["unique"])
+        rows.append(TeamLeftOut(name, slug, *counts, system, run, mean, without, rank, rank_without))
     return rows
