@@ -59,8 +59,8 @@ def verify(folder: Path | None, figures: bool, noted: tuple[int, str] | None, as
     leaderboard verify --figures --head 123:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
     """
     if folder is not None:
-        refuse_if(figures or noted, "a folder is verified whole; leave out --figures and --head")
-        return _verify_folder(folder, as_json)
+        refuse_if(figures or noted or as_json, "--figures, --head and --json are for the database")
+        return _verify_folder(folder)
     config = Config.from_environment()
     with up_to_date(config) as database:
         files, store = 0, RunStore(config.store_url, must_exist=True)
@@ -88,10 +88,10 @@ def verify(folder: Path | None, figures: bool, noted: tuple[int, str] | None, as
     return int(not report.clean)
 
 
-def _verify_folder(folder: Path, as_json: bool) -> int:
+def _verify_folder(folder: Path) -> int:
     """Of a frozen evaluation; the exit status."""
-    differences, not_computed = [*files_that_differ(folder)], dict[str, str]()
-    receipts = sorted(folder.glob("submissions/*/receipt.json"))
+    differences, not_computed = [*files_that_differ(folder)], list[str]()
+    receipts = sorted(folder.glob("submissions/*/receipt.json"), key=lambda path: (len(path.parent.name), path))
     with counting_bar(len(receipts), "Scoring again") as tell:
         for receipt in receipts:
             try:
@@ -99,19 +99,14 @@ def _verify_folder(folder: Path, as_json: bool) -> int:
             except (LookupError, TypeError, ValueError, OSError, LeaderboardError, click.ClickException) as error:
                 outcome = [(receipt.relative_to(folder).as_posix(), f"its figures can't be computed again: {error}")]
             if isinstance(outcome, str):
-                not_computed[receipt.parent.name] = outcome
+                not_computed.append(f"figures of submission {receipt.parent.name} are not computed again: {outcome}")
             else:
                 differences += outcome
             tell(1)
-    named = [{"file": file, "what": what} for file, what in differences]
-    computed, sums = len(receipts) - len(not_computed), sha256_of(folder / SUMS)
-    report = {"clean": not named, "differences": named, "recomputed": computed, "not_recomputed": not_computed}
-    lines = [f"{file}: {what}" for file, what in differences]
-    lines += [f"figures of submission {run} are not computed again: {why}" for run, why in not_computed.items()]
     verdict = counted(len(differences), "thing differs", "things differ") if differences else "nothing differs"
-    lines += [f"{verdict}: figures of {computed:,} of {counted(len(receipts), 'run')} computed again"]
-    text = "\n".join([*lines, f"SHA-256 of {SUMS}: {sums}"])
-    click.echo(json_text({**report, "sha256": sums}) if as_json else text, nl=not as_json)
+    computed = f"figures of {len(receipts) - len(not_computed):,} of {counted(len(receipts), 'run')} computed again"
+    lines = [*(f"{file}: {what}" for file, what in differences), *not_computed, f"{verdict}: {computed}"]
+    click.echo("\n".join([*lines, f"SHA-256 of {SUMS}: {sha256_of(folder / SUMS)}"]))
     return int(bool(differences))
 
 
