@@ -54,7 +54,15 @@ ARGUMENTS = {
     "api.list_queries": ("sort=relevant",),
 }
 # Pages of two runs, which their arguments name.
-COMPARES = ("results.compare_runs", "results.compare_runs_file", "api.compare")
+COMPARES = ("results.compare_runs", "results.compare_runs_file", "results.compare_runs_charts", "api.compare")
+# Charts of a page by their names, and one that it doesn't have; a system's are called as their campaigns.
+CHARTS = {
+    "campaigns.campaign_charts": ("systems",),
+    "progress.progress_charts": ("systems", "teams"),
+    "results.compare_runs_charts": ("differences", "scatter"),
+    "results.heat_map_charts": ("heat-map",),
+    "submissions.show_charts": ("differences",),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +128,7 @@ class Places:
             tokens = rows(sa.select(ApiToken.id), ApiToken.id)
             measures = {name for names in session.scalars(sa.select(Campaign.measures)) for name in names}
         self._pairs = {(campaign, evaluation): (first, last) for campaign, evaluation, first, last in entered}
+        self._campaigns = [slug for (slug,) in campaigns]
         self._known: dict[frozenset[str], list[Place]] = {}
         self._add((), [()])
         self._add(("campaign",), [*campaigns, ("nowhere",)])
@@ -164,6 +173,8 @@ class Places:
     def of(self, rule: Rule) -> Iterator[Place]:
         """All places of a route, with each of the endings that it has."""
         chosen = {name: each.items for name, each in rule._converters.items() if isinstance(each, AnyConverter)}
+        if "chart" in rule.arguments:
+            chosen["chart"] = {*CHARTS.get(rule.endpoint, self._campaigns), "nothing"}
         parts = frozenset(rule.arguments).difference(chosen, rule.defaults or ())
         assert parts in self._known, (
             f"the experiment can't fill {rule.rule} ({rule.endpoint}): say in Places of tests/experiment/walk.py what "
