@@ -230,8 +230,10 @@ def across_finding(page: AcrossPage) -> str:
 
 def tags_finding(page: TagsPage) -> str:
     """Who has the best mean over all queries, and who is first over those with which tag."""
-    what = f"{page.column.name} over all {counted(page.terms.counted, 'query')}"
-    return _firsts(page.rows, page.column, what, [tag.name for tag in page.tags], "tag")
+    # Not over how many: AQWV leaves out those without a relevant document, under one policy.
+    return _firsts(
+        page.rows, page.column, f"{page.column.name} over all queries", [tag.name for tag in page.tags], "tag"
+    )
 
 
 def _firsts(rows: Sequence[SystemRow], column: Column, what: str, labels: Sequence[str], noun: str) -> str:
