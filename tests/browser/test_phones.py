@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 import sqlalchemy as sa
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from leaderboard.access import CONSOLE
 from leaderboard.accounts import writes as people
@@ -96,6 +96,18 @@ def test_no_row_of_a_table_is_higher_than_two_lines(news: str, phone: Page, path
     assert max(heights, default=0) <= 2 * LINE + 20 + (LINE if path == "/campaigns/news" else 0)
 
 
+def test_the_values_of_a_heat_map_are_reached_by_the_keyboard(news: str, phone: Page) -> None:
+    phone.goto(f"{news}{BOARD}/heat-map")
+    phone.get_by_text("These values as a table").focus()
+    phone.keyboard.press("Enter")
+    table = phone.get_by_role("group", name=f"Values of {MEASURES[0]}")
+    expect(table.get_by_role("row")).to_have_count(5)  # a head and four queries
+    last = table.get_by_role("columnheader").last.get_by_role("link")
+    while not last.evaluate("link => link === document.activeElement"):
+        phone.keyboard.press("Tab")
+    expect(last).to_be_in_viewport()
+
+
 # The width of the page, what is touched and less than 24 px high or wide, and tables wider than their frame. Links
 # within a sentence are as high as it is, and a box is touched by its words too.
 LOOK = """() => ({
@@ -166,6 +178,7 @@ def test_pages_are_no_wider_than_the_phone_and_what_is_touched_is_24_px_high_and
             "boards.sources",
             "judgments.index",
             "results.compare_runs",
+            "results.heat_map",
         ):
             assert_accessible(phone)
     assert not wrong, "\n".join(f"{endpoint}: {found}" for endpoint, found in wrong.items())
