@@ -238,23 +238,21 @@ def tags_file(campaign: str, evaluation: str) -> Table:
     page = read(breakdown.tags, campaign, evaluation, asked=("measure",))
     terms, measure = terms_facts(page.terms), column_facts(page.column)
     facts = {"terms": terms, "measure": measure, "queries": {tag.name: tag.queries for tag in page.tags}}
-    heads = {tag.name: tag.name for tag in page.tags}
-    shown, paper = breakdown_columns(heads, exports.paper_column("All queries", "mean", page.column))
-    more = {"paper": paper, "caption": tags_finding(page)}
-    return evaluation_table(page.evaluation, "-tags", shown, page.rows, facts, **more)
+    mean = exports.paper_column("All queries", "mean", page.column)
+    shown = breakdown_columns({tag.name: tag.name for tag in page.tags}, mean)
+    return evaluation_table(page.evaluation, "-tags", rows=page.rows, facts=facts, caption=tags_finding(page), **shown)
 
 
-def breakdown_columns(
-    heads: Mapping[str, str], mean: exports.PaperColumn, *more: str
-) -> tuple[dict[str, Any], list[exports.PaperColumn]]:
-    """Of each row its mean and of each cell the figure, the rank and the run; and the columns of a paper's table.
+def breakdown_columns(heads: Mapping[str, str], mean: exports.PaperColumn, *more: str) -> dict[str, Any]:
+    """The columns of a table of systems: of each row its mean, of each cell figure, rank and run; and those in a paper.
 
-    heads: key of a column -> its head; more: attributes of a row"""
-    shown: dict[str, Any] = columns("rank", *OF_SYSTEM[:3], "mean", *more)
-    shown |= {
+    heads: key of a column of cells -> its head; more: attributes of a row
+    """
+    cells = {
         f"{key} {part}": lambda row, at=at, name=name: getattr(row.cells[at], name)
         for at, key in enumerate(heads)
         for part, name in (("mean", "mean"), ("rank", "rank"), ("submission", "submission_id"))
     }
     figures = [exports.paper_column(head, f"{key} mean", mean.measure) for key, head in heads.items()]
-    return shown, [exports.paper_column("Rank"), exports.paper_column("System"), mean, *figures]
+    paper = [exports.paper_column("Rank"), exports.paper_column("System"), mean, *figures]
+    return {"columns": columns("rank", *OF_SYSTEM[:3], "mean", *more) | cells, "paper": paper}

@@ -91,6 +91,6 @@ def across_file(campaign: str) -> exports.Table:
         "terms": {each.slug: exports.terms_facts(each.terms) for each in page.conditions},
     }
     heads, mean = {each.slug: each.label for each in page.conditions}, exports.paper_column("Mean", "", page.column)
-    shown, paper = breakdown_columns(heads, mean, "mean_rank", "partial", "lacking")
+    shown = breakdown_columns(heads, mean, "mean_rank", "partial", "lacking")
     caption = f"{page.campaign.title}, {page.period}. {across_finding(page)}"
-    return exports.table(f"{page.campaign.slug}-across", shown, page.rows, facts, paper=paper, caption=caption)
+    return exports.table(f"{page.campaign.slug}-across", rows=page.rows, facts=facts, caption=caption, **shown)
