@@ -1,11 +1,11 @@
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from leaderboard.metrics import Setting, oracles, parse
+from leaderboard.metrics import Setting, oracles, parse, sweep
 from leaderboard.metrics.curves import OF_QUERIES, STEPS, thinned, value_curves
 from leaderboard.metrics.families.binary import over_rank, over_recall
 from leaderboard.metrics.families.detection import Sweep
@@ -121,3 +121,39 @@ def test_a_long_sweep_is_thinned_and_keeps_its_shape_its_ends_and_what_is_marked
         )
     short = Sweep(*(column[:9] for column in whole))
     assert thinned(short) is short
+
+
+# The points that the unit test of F4DE's MetricTWV.pm expects, where all blocks have targets or those without are left
+# out, and where they count in P_fa: θ, P_miss, P_fa and TWV there.
+WITH_TARGETS = """
+    0.1 0.500 0.611 -610.550, 0.2 0.500 0.556 -555.000, 0.3 0.500 0.500 -499.450, 0.4 0.583 0.500 -499.533,
+    0.41 0.583 0.444 -443.983, 0.5 0.667 0.403 -402.404, 0.51 0.667 0.347 -346.854, 0.6 0.667 0.250 -249.642,
+    0.61 0.667 0.194 -194.092, 0.7 0.667 0.097 -96.879, 0.8 0.833 0.056 -55.383, 0.9 0.833 0.000 0.167,
+    1.0 0.917 0.000 0.083"""
+ALL_BLOCKS = """
+    0.1 0.500 0.447 -446.122, 0.2 0.500 0.413 -412.792, 0.3 0.500 0.380 -379.462, 0.4 0.583 0.380 -379.545,
+    0.41 0.583 0.347 -346.215, 0.5 0.667 0.302 -301.303, 0.51 0.667 0.268 -267.973, 0.6 0.667 0.190 -189.648,
+    0.61 0.667 0.157 -156.318, 0.7 0.667 0.078 -77.992, 0.8 0.833 0.033 -33.163, 0.9 0.833 0.000 0.167,
+    1.0 0.917 0.000 0.083"""
+
+
+@pytest.mark.parametrize(("policy", "expected"), [("exclude", WITH_TARGETS), ("pfa_only", ALL_BLOCKS)])
+def test_the_sweep_gives_the_points_that_f4des_own_test_expects(policy: NoRelevant, expected: str) -> None:
+    def block(scores: Mapping[float, int], omitted: int) -> Query:
+        """A query: score -> whether its document is a target, and how many targets have no score."""
+        lines = [Line(f"d{score}", score) for score in scores]
+        judged = {f"d{score}": 1 for score, target in scores.items() if target}
+        return Query(lines, judged | {f"o{number}": 1 for number in range(omitted)})
+
+    targets = (0.3, 0.7, 0.9, 1.0)
+    she = block({score / 10: score / 10 in targets for score in range(1, 11)}, 0)
+    he = block({0.41: 1, 0.51: 0, 0.61: 0, 0.7: 1}, 2)
+    alarms = dict.fromkeys((0.41, 0.51, 0.61, 0.7), 0)
+    beta = (0.1 / 1) * (1 / 0.0001 - 1)
+    setting = Setting(documents=10, beta=beta, no_relevant=policy)  # 20 seconds of half a trial each
+    ranking = ranking_of(she, he, block(alarms, 2), block(alarms, 0), Query(), setting=setting)
+    points = [[float(cell) for cell in point.split()] for point in expected.split(",")]
+    given = np.array(sweep(ranking)).T[:0:-1]
+    assert given[:, 0].tolist() == [point[0] for point in points]
+    assert given[:, 1:3] == pytest.approx(np.array(points)[:, 1:3], abs=0.0005)
+    assert given[:, 3] == pytest.approx(np.array(points)[:, 3], abs=0.0006)

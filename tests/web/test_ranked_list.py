@@ -11,7 +11,7 @@ from leaderboard.results.pages import FOLDED
 from leaderboard.store import RankedList
 from leaderboard.submissions.writes.run_store import bind
 from tests.support.field import Field
-from tests.support.pages import table_of
+from tests.support.pages import table_of, text_of
 
 LISTED = 150
 RELEVANT = (5, 20, 100)  # ranks of d1, d2 and d3; all others but "d-judged" are not judged
@@ -54,3 +54,48 @@ def test_each_relevant_document_leads_to_the_next_one_and_the_last_to_the_first(
     assert '<a href="#relevant-5">First relevant document: rank 5</a>' in page
     steps = re.findall(r'<a id="relevant-(\d+)" href="#relevant-(\d+)"', page)
     assert steps == [("5", "20"), ("20", "100"), ("100", "5")]
+
+
+def _listed(app: Flask, database: Database, decisions: list[bool] | None = None, **given: float) -> str:
+    """The page of a list of a, d1, b, d2 with scores 4 to 1, where d1, d2 and d3 are relevant."""
+    field = Field(database).campaign().evaluation(qrels="q1 0 d1 1\nq1 0 d2 1\nq1 0 d3 1\nq2 0 a 1\n")
+    run = field.run("Alder", {"AP": [0.5] * 4, "P@5": [0.2] * 4}, **given)
+    bind(database, app.extensions["store"])
+    kept = RankedList(("a", "d1", "b", "d2"), np.arange(4.0, 0, -1), None if decisions is None else np.array(decisions))
+    app.extensions["store"].keep_ranked_lists(run, 10, 4, [(0, kept)])
+    return app.test_client().get(f"/submissions/{run}/queries/q1").text
+
+
+LINE = r'class="boundary".*?</tr>\s*<tr id="line-(\d+)"'  # and the first row below it
+
+
+def test_a_line_stands_where_the_returned_documents_end_and_the_missed_ones_say_why(
+    app: Flask, database: Database
+) -> None:
+    page = _listed(app, database, threshold=2.5)
+    assert re.findall(LINE, page, re.DOTALL) == ["3"]
+    words = text_of(page)
+    assert "Threshold 2.5: documents below are not returned" in words
+    assert "It misses 2 relevant documents: 1 below the threshold, 1 not listed." in words
+    assert "d2 relevant, grade 1 below the threshold, at rank 4" in words.partition("Missed because")[2]
+    assert "d3" not in words  # the judgments are not public
+    assert "Documents that the run does not list are named once the judgments are public." in words
+
+
+@pytest.mark.parametrize(
+    ("decisions", "line"),
+    [([True, False, False, False], ["2"]), ([False, True, False, True], []), ([False] * 4, ["1"])],
+)
+def test_decisions_have_a_line_only_where_one_parts_them(
+    app: Flask, database: Database, decisions: list[bool], line: list[str]
+) -> None:
+    page = _listed(app, database, decisions)
+    assert re.findall(LINE, page, re.DOTALL) == line
+    assert ("Decision N from here on: not returned" in page) == bool(line)
+    assert ("with decision N, at rank 2" in text_of(page)) == (not decisions[1])
+
+
+def test_a_run_that_returns_all_that_it_lists_has_no_line(app: Flask, database: Database) -> None:
+    page = _listed(app, database)
+    assert 'class="boundary"' not in page
+    assert "It misses 1 relevant document: 1 not listed." in text_of(page)
