@@ -8,10 +8,11 @@ from typing import Any
 
 from leaderboard import metrics
 from leaderboard.errors import BadInput
-from leaderboard.freezing.copying import sha256_of
+from leaderboard.freezing.copying import CRATE, sha256_of
 from leaderboard.freezing.rules import DATA, SUMS
 
 LINE = re.compile("([0-9a-f]{64})  (.+)")
+ENTITY = re.compile(r'"name": "([^"]+)", "encodingFormat".*"sha256": "([0-9a-f]{64})"')  # a line of the RO-Crate
 Difference = tuple[str, str]  # a file, and what is wrong with it
 
 
@@ -22,7 +23,9 @@ def files_that_differ(folder: Path) -> Iterator[Difference]:
     """
     if not (folder / SUMS).is_file():
         raise BadInput(f"{folder} is no frozen evaluation: it has no {SUMS}")
-    listed = {SUMS}
+    listed, crate = {SUMS}, dict[str, str]()
+    if (folder / CRATE).is_file():
+        crate.update(ENTITY.findall((folder / CRATE).read_text("utf-8", "replace")))
     for number, line in enumerate((folder / SUMS).read_text("utf-8", "replace").splitlines(), 1):
         parts = LINE.fullmatch(line)
         if parts is None or not (folder / parts[2]).resolve().is_relative_to(folder.resolve()):
@@ -31,7 +34,9 @@ def files_that_differ(folder: Path) -> Iterator[Difference]:
         listed.add(parts[2])
         if not (folder / parts[2]).is_file():
             yield parts[2], "is missing"
-        elif sha256_of(folder / parts[2]) != parts[1]:
+        elif (digest := sha256_of(folder / parts[2])) == crate.get(parts[2]) != parts[1]:
+            yield SUMS, f"line {number} was changed: {parts[2]} has the SHA-256 that {CRATE} gives"
+        elif digest != parts[1]:
             yield parts[2], f"was changed: its SHA-256 is not that of {SUMS}"
     names = (path.relative_to(folder).as_posix() for path in sorted(folder.rglob("*")) if not path.is_dir())
     yield from ((name, "was added") for name in names if name not in listed)

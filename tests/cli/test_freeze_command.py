@@ -90,6 +90,9 @@ def test_one_changed_byte_is_named_and_so_are_files_that_come_and_go_and_figures
     sums = (folder / "SHA256SUMS").read_text()
     (folder / "SHA256SUMS").write_text("x" + sums[1:])
     assert "SHA256SUMS: line 1 can't be read\n" in command("verify", folder).out
+    (folder / "SHA256SUMS").write_text(("1" if sums[0] == "0" else "0") + sums[1:])
+    said = "SHA256SUMS: line 1 was changed: CITATION.cff has the SHA-256 that ro-crate-metadata.json gives\n"
+    assert command("verify", folder).out.startswith(f"{said}1 thing differs: ")
     (folder / "SHA256SUMS").write_text(sums + f"{'0' * 64}  ../../etc/passwd\n")
     assert f"SHA256SUMS: line {sums.count(chr(10)) + 1} can't be read\n" in command("verify", folder).out
     (folder / "SHA256SUMS").write_text(sums)
