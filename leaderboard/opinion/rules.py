@@ -86,6 +86,7 @@ def opinion(source: Path | ByteSource, name: str, direction: Direction, most: in
 def _read(source: Path | ByteSource, name: str, most: int | None) -> tuple[str, list[str], list[str], Floats]:
     """What a row is; the items; the systems; float64[items, systems]."""
     (_, (first, *systems)), *rows = _records(source, name) or [(1, [""])]
+    rows = [row for row in rows if any(row[1][1:]) or len(row[1]) == 1]  # what has no value for any system says nothing
     problems, items = list[Problem](), dict[str, int]()
     values = np.full((len(rows), len(systems)), np.nan)
     for row, (line, (item, *cells)) in zip(values, rows, strict=True):

@@ -94,6 +94,12 @@ def test_what_is_wrong_is_said_with_its_line(called: Called, text: str, says: li
     assert called("bad.csv") == (2, "", "".join(f"bad.csv: {line}\n" for line in says))
 
 
+def test_a_query_without_a_value_for_any_system_is_left_out_as_a_boards_file_has_it(called: Called) -> None:
+    head, *rows = csv_of(VALUES).splitlines(True)
+    Path("gaps.csv").write_text("".join([head, *rows[:3], "q0,,,\n", *rows[3:]]))
+    assert called("gaps.csv") == called("values.csv")
+
+
 def test_equal_values_are_no_evidence_of_anything(called: Called) -> None:
     Path("equal.csv").write_text(csv_of({"A": np.full(9, 0.5), "B": np.full(9, 0.5)}))
     status, out, _ = called("equal.csv")
