@@ -22,7 +22,7 @@ from leaderboard.scoring.joined_run import judged_within
 from leaderboard.scoring.judged_queries import without
 
 DEPTH = 100  # ranks within which a run finds a document
-MOST_LINES = 200_000_000  # of all runs together: some minutes
+MOST_LINES = 200_000_000  # of all runs together: a few minutes
 
 
 class TeamRun(NamedTuple):
