@@ -52,11 +52,11 @@ def in_time(board: ComparedBoard) -> Ints:
     return standing[~board.runs.late[standing]]
 
 
-def cells_of(board: ComparedBoard, over: Floats | None = None) -> dict[int, Cell]:
-    """System -> its cell, of the runs `in_time`. over: float64[runs], their figures in place of the board's"""
-    at, column = in_time(board), board.by
+def cells_of(board: ComparedBoard, at: Ints, over: Floats | None = None) -> dict[int, Cell]:
+    """System -> its cell, of the runs `in_time`, whose places `at` has. over: their figures in place of the board's"""
+    column, runs = board.by, board.runs.at(at)
     means = [figure.mean for figure in board.figures[column.name].at(at)] if over is None else over.tolist()
-    runs, values = board.runs.at(at), np.array(means, dtype=float)
+    values = np.array(means, dtype=float)
     is_ranked = ~(runs.baseline | np.isnan(values)) & (column.direction != "none")
     ranks = np.zeros(len(values), dtype=np.int64)  # 0 for none
     ranks[is_ranked] = places_of(values[is_ranked], column.direction)
@@ -125,10 +125,11 @@ def tags(
     columns = table.per_query_columns(scoring_set)
     by = table.pick(columns, measure)
     [board] = load_boards(session, [(disclosure, by, ())])
-    by_tag = [cells_of(board, figures) for figures in _over(session, board, [positions[tag] for tag in names])]
+    at = in_time(board)
+    by_tag = [cells_of(board, at, own) for own in _over(session, board, at, [positions[tag] for tag in names])]
     rows = [
         SystemRow(row.system, row.own, overall.mean, overall.rank, tuple(cells))
-        for row in rows_of(session, [board], [cells_of(board), *by_tag])
+        for row in rows_of(session, [board], [cells_of(board, at), *by_tag])
         for overall, *cells in [row.cells]
     ]
     return TagsPage(
@@ -141,17 +142,17 @@ def tags(
     )
 
 
-def _over(session: Session, board: ComparedBoard, parts: Iterable[Sequence[int]]) -> Iterator[Floats]:
-    """The figures of the runs `in_time` over each of these lists of positions, NaN where undefined: of all runs at once
-    what `figure_over` gives of each."""
+def _over(session: Session, board: ComparedBoard, at: Ints, parts: Iterable[Sequence[int]]) -> Iterator[Floats]:
+    """The figures of the runs that are there over each of these lists of positions, NaN where undefined: what
+    `figure_over` gives of each, of all at once."""
     measure, disclosure = parse(board.by.name), board.disclosure
-    settings, scorings = disclosure.scoring_set.settings, board.runs.scorings[in_time(board)].tolist()
+    settings, scorings = disclosure.scoring_set.settings, board.runs.scorings[at].tolist()
     names = [str(each) for each in (measure, *measures_beside(measure, settings.no_relevant.value))]
     vectors = load_vectors(session, scorings, names, disclosure.subset)
     values = {name: np.full((settings.queries, len(scorings)), np.nan) for name in names}
-    for at, scoring in enumerate(scorings):
+    for run, scoring in enumerate(scorings):
         for name, own in vectors.get(scoring, {}).items():
-            values[name][:, at] = own
+            values[name][:, run] = own
     for queries in parts:
         columns = columns_over(measure, values, queries, settings)
         none = np.full(len(scorings), np.nan)

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from leaderboard import errors
 from leaderboard.access import Actor, Content, may_see
 from leaderboard.boards.reads import entries as table
-from leaderboard.boards.reads.breakdown import SystemRow, cells_of, rows_of
+from leaderboard.boards.reads.breakdown import SystemRow, cells_of, in_time, rows_of
 from leaderboard.boards.reads.ranking import load_boards
 from leaderboard.campaigns import reads as campaign_reads
 from leaderboard.evaluations.reads import evaluations as reads
@@ -89,7 +89,7 @@ def across(
         for each in table.disclosures(session, actor, shown, now)
     )
     boards = load_boards(session, asked)
-    figures = ((board.disclosure.evaluation.id, cells_of(board)) for board in boards)
+    figures = ((board.disclosure.evaluation.id, cells_of(board, in_time(board))) for board in boards)
     cells = {key: own for key, own in figures if any(cell.rank or by.direction == "none" for cell in own.values())}
     return AcrossPage(
         campaign=reads.campaign_heading(campaign),
