@@ -216,7 +216,9 @@ def compare_runs_file(campaign: str, evaluation: str) -> Table:
         ],
     }
     ending = f"-compared-{runs[0].submission_id}-{runs[1].submission_id}"
-    return evaluation_table(page.evaluation, ending, COMPARE_COLUMNS, compared.queries, facts)
+    heads = ("Query", "query"), *zip(compared.names, RUNS, strict=True), ("Difference", "difference")
+    more = {"paper": [exports.paper_column(*head) for head in heads], "caption": f"{compared.column.name}."}
+    return evaluation_table(page.evaluation, ending, COMPARE_COLUMNS, compared.queries, facts, **more)
 
 
 LEFT_OUT_ADDRESS = "/campaigns/<campaign>/<evaluation>/leave-one-team-out"

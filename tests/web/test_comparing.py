@@ -10,6 +10,7 @@ from leaderboard.db import Database
 from leaderboard.statistics import difference_interval, randomisation_test
 from leaderboard.web.formatting import signed
 from tests.support.field import Field
+from tests.support.latex import table_in
 from tests.support.pages import seen, table_of
 
 ADDRESS = "/campaigns/news/2026/compare"
@@ -46,6 +47,8 @@ def test_the_sentences_say_how_far_apart_two_runs_are_and_of_what_that_is(app: F
     assert [(row["query"], float(row["a"]), float(row["b"])) for row in rows] == [
         (f"q{n + 1}", values[0][n], values[1][n]) for n in range(QUERIES)
     ]
+    head, *_ = table_in(app.test_client().get(f"{ADDRESS}.tex?a={better}&b={other}").text)
+    assert head == ["Query", "Alder", "Birch", "Difference"]  # a reader of a paper knows no a and b
 
 
 def test_a_run_beside_itself_differs_by_nothing(app: Flask, field: Field) -> None:
