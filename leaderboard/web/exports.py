@@ -92,7 +92,8 @@ def evaluation_table(
 ) -> Table:
     """The same of an evaluation, which names the file and stands first in facts and caption. ending: of the name"""
     facts = {"evaluation": evaluation_facts(evaluation), **facts}
-    more["caption"] = f"{evaluation.campaign.title}, {evaluation.title}. {more.get('caption', '')}".strip()
+    made_up = "Simulated runs. " if evaluation.campaign.simulated else ""
+    more["caption"] = f"{evaluation.campaign.title}, {evaluation.title}. {made_up}{more.get('caption', '')}".strip()
     return table(f"{evaluation.campaign.slug}-{evaluation.slug}{ending}", columns, rows, facts, **more)
 
 

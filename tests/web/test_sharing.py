@@ -139,6 +139,21 @@ def test_a_badge_says_what_the_board_says_and_is_a_picture_of_its_own(visitor: F
     assert f"]({SITE}/submissions/{run}/badge.svg)]({SITE}/submissions/{run})" in page
 
 
+def test_made_up_runs_are_called_so_wherever_they_show(visitor: FlaskClient, field: Field) -> None:
+    run = field.run("Alder", {"AP": [0.8] * 4})
+    addresses = [
+        f"{BOARD}/boards/1/cite", f"{BOARD}/boards/1/cite.bib", f"{BOARD}/card.svg", f"{BOARD}.tex", f"{BOARD}.md",
+        f"/submissions/{run}/badge.svg", "/campaigns/news/feed.atom",
+    ]  # fmt: skip
+    assert not any("imulated" in visitor.get(address).text for address in addresses)
+    change_campaign(field, simulated=True)
+    assert [address for address in addresses if "imulated" not in visitor.get(address).text] == []
+    for address in ("/campaigns/news", BOARD):
+        found = data_set(visitor.get(address).text)
+        assert found
+        assert found["description"].endswith("The runs are simulated.")
+
+
 def test_what_is_embedded_elsewhere_tells_organisers_no_more_than_visitors(
     app: Flask, field: Field, visitor: FlaskClient, quick_hashes: None
 ) -> None:
