@@ -112,4 +112,5 @@ def test_the_campaign_progress_and_the_board_lead_to_them(visitor: FlaskClient) 
     assert f'href="{TAGS}"' in visitor.get("/campaigns/news/text").text
     page = visitor.get(TAGS).text
     assert "Cedar has the highest AP over all queries, 0.656, and is first in 2 of 2 tags." in text_of(page)
-    assert 'href="/campaigns/news/text?tag=law&amp;measure=AP"' in page
+    assert 'href="/campaigns/news/text?tag=law"' in page
+    assert 'href="/campaigns/news/text?tag=law&amp;measure=P@5"' in visitor.get(f"{TAGS}?measure=P@5").text
