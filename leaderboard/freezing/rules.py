@@ -25,7 +25,8 @@ def address_of(link: str, page: str) -> str | None:
     parts = urlsplit(html.unescape(link))
     if parts.scheme or parts.netloc:
         return None
-    parts = urlsplit(urljoin(page, parts._replace(fragment="").geturl()))
+    if not parts.path.startswith("/"):  # else `urljoin` would take a semicolon at the end away
+        parts = urlsplit(urljoin(page, parts._replace(fragment="").geturl()))
     arguments = urlencode(sorted(parse_qsl(parts.query)))
     return quote(unquote(parts.path)) + (f"?{arguments}" if arguments else "")
 

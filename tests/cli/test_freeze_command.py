@@ -15,8 +15,11 @@ from urllib.parse import unquote, urlsplit
 import pytest
 import yaml
 
+from leaderboard.access import CONSOLE
 from leaderboard.evaluations.rules import Opening
+from leaderboard.formats import QueryRow
 from leaderboard.freezing import copying
+from leaderboard.judgments import writes
 from tests.cli.conftest import Command
 from tests.support.world import QRELS, World, run_text
 
@@ -50,10 +53,15 @@ def names(folder: Path) -> set[str]:
 def test_every_link_leads_to_a_file_no_page_asks_a_server_and_a_receipts_command_works_as_printed(
     closed: World, ok: Says, command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    with closed.organising() as (session, _, evaluation):
+        strange = [QueryRow(name, f'{name} href="/x"', ()) for name in ("a/b", "A/B", "ж?#%", 'it"s&amp;', "q1.html")]
+        writes.import_queries(session, CONSOLE, evaluation, strange)
+    closed.drain()
     folder = frozen(ok, tmp_path, "--all-runs")
     pages = sorted(folder.rglob("*.html"))
     assert {"index.html", "queries.html", "queries/q1.html", "submissions/1.html", "submissions/1/queries/q1.html",
             "judgments/q1.html", "measures/AP.html", "boards.html"} <= names(folder)  # fmt: skip
+    assert len(list(folder.rglob("queries/**/*.html"))) == 8 + 2 * 8  # of each query, and of each run's lists
     for page in pages:
         text = page.read_text("utf-8")
         assert "<form" not in text, page

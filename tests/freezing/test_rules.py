@@ -15,6 +15,7 @@ START = "/campaigns/small/2026"
         ("?page=2&amp;measure=nDCG@10#row", f"{START}?measure=nDCG%4010&page=2"),
         ("?measure=nDCG%4010&page=2", f"{START}?measure=nDCG%4010&page=2"),
         ("../../measures/", "/measures/"),
+        (f"{START}/queries/it%27s&amp;amp;", f"{START}/queries/it%27s%26amp%3B"),
         ("https://example.org/x", None),
         ("//example.org/x", None),
         ("mailto:ada@example.org", None),
