@@ -56,6 +56,7 @@ PAGES = {  # what is measured: its address in a campaign, what a first view is r
     "progress": ("/progress", 300, 100),
     "across": ("/across", 150, 50),
     "by tag": ("/2020/tags", 150, 50),
+    "years": ("/progress/years", 300, 100),
     "a team": ("team", 150, 50),
     "a system": ("system", 300, 100),  # it has what progress shows, for one system
     "front page": ("front", 300, 100),

@@ -134,9 +134,9 @@ class Pool:
 
 
 def make_pool(
-    rng: np.random.Generator, queries: tuple[QueryRow, ...], shape: Table, documents: int, prefix: str
+    rng: np.random.Generator, queries: tuple[QueryRow, ...], shape: Table, documents: int, prefix: str, ease: float
 ) -> Pool:
-    """Ids are the number of a document after `prefix`."""
+    """Ids are the number of a document after `prefix`. ease: of the queries, on average"""
     relevant = 1 + rng.poisson(shape["relevant"] - 1, len(queries))
     relevant[rng.choice(len(queries), shape["without_relevant"], replace=False)] = 0
     sizes = relevant + shape["distractors"]
@@ -152,7 +152,7 @@ def make_pool(
         grade=np.concatenate(grade),
         judged=np.concatenate(judged),
         common=rng.standard_normal(len(names)),
-        ease=rng.normal(0.0, DIFFICULTY, len(queries)),
+        ease=rng.normal(ease, DIFFICULTY, len(queries)),
     )
 
 
@@ -280,7 +280,8 @@ class _Round:
             for number, row in enumerate(self.rows, 1)
         )
         shape, documents = self.scenario["queries"], self.condition["documents"]
-        return make_pool(self._rng("pool"), queries, shape, documents, self._prefix)
+        ease = shape["ease"].get(str(self.year), 0.0)
+        return make_pool(self._rng("pool"), queries, shape, documents, self._prefix, ease)
 
     @cached_property
     def _own(self) -> Table:
@@ -343,10 +344,20 @@ class _Round:
         condition, teams = self.condition["slug"], set[str]()
         for slug, system in self.scenario["system"].items():
             if str(self.year) in system["quality"] and condition in system.get("conditions", [condition]):
-                for episode in (next(self._happened("episode", slug), {}), *self._happened("extra", slug)):
+                usual = next(self._happened("episode", slug), {})
+                for episode in (usual, *self._happened("extra", slug), *self._sent_again(slug, system)):
                     designation = "contrastive" if system["team"] in teams else "primary"
                     teams.add(system["team"])
                     yield {**self._run(folder, opens_at, slug, episode), "designation": designation}
+
+    def _sent_again(self, slug: str, system: Table) -> Iterator[Table]:
+        """The system as it was in the first year, where its team sends that beside what it has become."""
+        if system.get("sent_again") and self.year > 1:
+            first = str(self.calendar - self.year + 1)
+            label = f"{slug}-of-{first}"
+            note = "Unchanged since the first year, so that years can be compared."
+            quality = system["quality"]["1"]
+            yield {"label": label, "same_as": label, "version": first, "quality": quality, "note": note}
 
     def _happened(self, kind: str, system: str | None = None) -> Iterator[Table]:
         """The scenario's tables of this kind about this evaluation, or about a system's runs here."""
@@ -359,7 +370,7 @@ class _Round:
         label = episode.get("label", f"{slug}-{self.calendar}")
         file = f"{self.slug}/{label}.{'tsv' if is_decided else 'run'}.gz"
         bonus = system.get("bonus", {}).get(self.condition["slug"], 0.0)
-        quality = system["quality"][str(self.year)] + self.condition["quality"] + bonus
+        quality = episode.get("quality", system["quality"][str(self.year)]) + self.condition["quality"] + bonus
         (folder / file).write_bytes(self.draw(slug, system, quality, episode))
         threshold = self._threshold(quality, episode)
         stated = round(float(SCALES[system["scale"]](np.array(threshold), threshold)), DIGITS)
@@ -371,6 +382,7 @@ class _Round:
             "team": system["team"],
             "system": slug,
             "label": label,
+            "version": episode.get("version", system.get("version", "")),
             "received": opens_at + timedelta(days=3, minutes=chance % minutes),
             "threshold": None if is_decided else stated,
             "notes": episode.get("note", ""),

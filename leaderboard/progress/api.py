@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from leaderboard.progress.reads import across, progress as reads
+from leaderboard.progress.reads import across, linked, progress as reads
 from leaderboard.web.context import read
 from leaderboard.web.endpoints import get
 
@@ -19,3 +19,13 @@ def campaign_across(campaign: str, **asked: Any) -> across.AcrossPage:
     mean rank. period: without it, the newest with two conditions to see.
     """
     return read(across.across, campaign, **asked)
+
+
+@get("/campaigns/<campaign>/progress/years", asks=("condition", "measure", "first", "last"))
+def campaign_years(campaign: str, **asked: Any) -> linked.YearsPage:
+    """A change between two periods, split by versions that ran unchanged in several: how much is a better system, how
+    much an easier year.
+
+    `first` and `last` are numbers of runs of two periods: the best of the first and of the last period, unless given.
+    """
+    return read(linked.years, campaign, **asked)

@@ -1,23 +1,26 @@
 """A campaign over its periods, and one period over its conditions: as pages and as files."""
 
+from dataclasses import asdict
 from typing import Any
 
 from flask import Blueprint, render_template, request
 from flask.typing import ResponseReturnValue
 
 from leaderboard.boards.pages import breakdown_columns, breakdown_page
-from leaderboard.progress.reads import across as periods, progress as reads
+from leaderboard.progress.reads import across as periods, linked, progress as reads
 from leaderboard.web import exports
 from leaderboard.web.charts.drawing import Chart
 from leaderboard.web.charts.files import charted
+from leaderboard.web.charts.linked_years import change_charts
 from leaderboard.web.charts.progress import progress_chart
 from leaderboard.web.context import page_number, read
-from leaderboard.web.sentences import across_finding, best_over_periods
+from leaderboard.web.sentences import across_finding, best_over_periods, change_over_years
 
 blueprint = Blueprint("progress", __name__)
 
 ADDRESS = "/campaigns/<campaign>/progress"
 ASKED = ("condition", "measure")
+YEARS, ASKED_OF_YEARS = f"{ADDRESS}/years", (*ASKED, "first", "last")
 
 COLUMNS = exports.columns(
     "period=period.label", "evaluation=period.slug", "system=entry.system.name", "team=entry.system.team",
@@ -94,3 +97,30 @@ def across_file(campaign: str) -> exports.Table:
     shown = breakdown_columns(heads, mean, "mean_rank", "partial", "lacking")
     caption = f"{page.campaign.title}, {page.period}. {across_finding(page)}"
     return exports.table(f"{page.campaign.slug}-across", rows=page.rows, facts=facts, caption=caption, **shown)
+
+
+@blueprint.get(YEARS)
+def years(campaign: str) -> ResponseReturnValue:
+    page = read(linked.years, campaign, asked=ASKED_OF_YEARS)
+    findings = [change_over_years(page, split) for split in (page.pair, page.field) if split]
+    return render_template("progress/years.html", page=page, findings=findings, charts=change_charts(page))
+
+
+@charted(blueprint, YEARS)
+def years_charts(campaign: str) -> list[Chart]:
+    return change_charts(read(linked.years, campaign, asked=ASKED_OF_YEARS))
+
+
+@exports.exported(blueprint, YEARS)
+def years_file(campaign: str) -> exports.Table:
+    """A row a version and period."""
+    page = read(linked.years, campaign, asked=ASKED_OF_YEARS)
+    facts = {
+        "campaign": exports.campaign_facts(page.campaign),
+        "condition": page.condition,
+        "measure": exports.column_facts(page.column),
+        "changes": [asdict(split) for split in (page.pair, page.field) if split],
+    }
+    columns = exports.columns("version=entry.version") | COLUMNS
+    runs = [run for line in page.versions for run in line.points]
+    return exports.table(f"{page.campaign.slug}-years", columns, runs, facts)

@@ -20,18 +20,25 @@ Scaling, and Linking, 2014 (common items, turned round: here systems are common,
 """
 
 import math
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
+from leaderboard.frozen import frozen
 from leaderboard.metrics.segments import Bools, Floats, Ints
+from leaderboard.numbers import counted
 from leaderboard.statistics.samples import ALIKE, ALPHA
 
 LEAST_FREEDOM = 2  # with 1, intervals are 12.7 standard errors wide at each side: as wide as most measures' range
 WIDER = 1.06  # systems vary unequally from query to query: without it real runs' version parts were held in .92 to .95
 
+FEW_LINKS = "{} that ran unchanged can't show how far others would change"
+ALL_ALIKE = "all versions that ran unchanged changed alike, so how far others would is not known"
 
-class Part(NamedTuple):
+
+@frozen
+class Part:
     """An estimate with its interval; low and high are None where there is none."""
 
     estimate: float
@@ -46,22 +53,31 @@ class Cells(NamedTuple):
     period: int
 
 
-class Change(NamedTuple):
-    """From cells of one period to cells of another: total = of_versions + of_periods + rest, in the estimates.
+@frozen
+class SplitChange:
+    """From cells of one period to cells of another: last − first = of_versions + of_periods + rest, in the estimates.
 
-    total        the difference of the two means
-    of_versions  of it the difference of the versions' effects: how much better the second would be in the same period
-    of_periods   of it what the average version gains from the one period's queries to the other's, as they are
-    rest         of it how much better the second versions suit their period than the first suit theirs; None where all
-                 of them ran once, since it can't be told from their effects then
-    links        bool[V], the versions that link the two periods, if only through others between them
+    first, last  the two means; runs: over how many cells each
+    of_versions  the difference of the versions' effects: how much better the second would be in the same period
+    of_periods   what the average version gains from the one period's queries to the other's, as they are
+    rest         how much better the second versions suit their period than the first suit theirs; None where all of
+                 them ran once, since it can't be told from their effects then
+    links        how many versions link the two periods, if only through others between them
+    reason       why the parts have no intervals; None where they have
     """
 
-    total: float
+    first: float
+    last: float
+    runs: tuple[int, int]
     of_versions: Part
     of_periods: Part
     rest: float | None
-    links: Bools
+    links: int
+    reason: str | None
+
+    def without_intervals(self, reason: str) -> "SplitChange":
+        versions, periods = Part(self.of_versions.estimate), Part(self.of_periods.estimate)
+        return replace(self, of_versions=versions, of_periods=periods, reason=reason)
 
 
 def linked(ran: Bools) -> Bools:
@@ -79,7 +95,7 @@ def linked(ran: Bools) -> Bools:
     return reached
 
 
-def change(means: Floats, first: Cells, second: Cells) -> Change | None:
+def change(means: Floats, first: Cells, second: Cells) -> SplitChange | None:
     """How the change from `first` to `second` is split; None where nothing links their periods.
 
     means: float64[V, P] of the versions in the periods, NaN where a version did not run.
@@ -87,8 +103,10 @@ def change(means: Floats, first: Cells, second: Cells) -> Change | None:
     >>> import numpy as np
     >>> bm25, tfidf, old, new = [0.4, 0.3], [0.3, 0.2], [0.5, np.nan], [np.nan, 0.6]  # the second year is harder
     >>> split = change(np.array([bm25, tfidf, old, new]), Cells(np.array([2]), 0), Cells(np.array([3]), 1))
-    >>> [round(part, 6) for part in (split.total, split.of_versions.estimate, split.of_periods.estimate)]
+    >>> [round(part, 6) for part in (split.last - split.first, split.of_versions.estimate, split.of_periods.estimate)]
     [0.1, 0.2, -0.1]
+    >>> split.reason
+    "2 versions that ran unchanged can't show how far others would change"
     """
     near = linked(~np.isnan(means))[first.period]
     if not near[second.period]:
@@ -114,23 +132,27 @@ def change(means: Floats, first: Cells, second: Cells) -> Change | None:
     through = (compared / times) @ ran  # how far the versions' effects go by those of the periods
     of_versions = float(compared @ versions)
     of_periods = float(step @ periods)
-    total = float(means[second.versions, second.period].mean() - means[first.versions, first.period].mean())
+    start, end = (float(means[cells.versions, cells.period].mean()) for cells in (first, second))
     seen_twice = links[np.concatenate((first.versions, second.versions))].any()
     error = math.sqrt((residuals**2).sum() / max(1, freedom))
-    reach = error * _critical(freedom) if freedom >= LEAST_FREEDOM and error > ALIKE else None
-    return Change(
-        total,
+    reach = error * _critical(max(1, freedom))
+    split = SplitChange(
+        start,
+        end,
+        (len(first.versions), len(second.versions)),
         _part(of_versions, WIDER**2 * float((compared**2 / times).sum() + through @ inverse @ through), reach),
         _part(of_periods, float(step @ inverse @ step), reach),
-        total - of_versions - of_periods if seen_twice else None,
-        links,
+        end - start - of_versions - of_periods if seen_twice else None,
+        int(links.sum()),
+        None,
     )
+    if freedom < LEAST_FREEDOM:
+        return split.without_intervals(FEW_LINKS.format(counted(split.links, "version")))
+    return split if error > ALIKE else split.without_intervals(ALL_ALIKE)
 
 
-def _part(estimate: float, variance: float, reach: float | None) -> Part:
+def _part(estimate: float, variance: float, reach: float) -> Part:
     """variance: in that of one mean; reach: half of the interval that one mean would have"""
-    if reach is None:
-        return Part(estimate)
     half = math.sqrt(max(0.0, variance)) * reach
     return Part(estimate, estimate - half, estimate + half)
 

@@ -57,6 +57,7 @@ LEFT_OUT: Mapping[str, Collection[str]] = {
     "EvaluationHeading": {"id"},
     "Period": {"evaluation_id"},
     "Line": {"number"},
+    "YearsPage": {"systems", "teams", "baselines", "choices", "names"},
     "BoardStatistics": {"ranks", "above_baselines", "may_be_best"},
     "Lead": {"leader", "then"},
     "BoardPage": {"sort", "text", "listed", "shown", "paging", "own_elsewhere", "whole"},

@@ -118,7 +118,7 @@ TABLES = (  # pages that are files too, under the same name with `_file`
     "boards.board", "campaigns.campaign", "results.compare_runs", "judgments.documents", "judgments.index",
     "progress.progress", "results.query", "results.query_list", "results.ranked_list", "boards.old_board",
     "boards.sources", "boards.tags", "boards.what_moved", "progress.across", "submissions.show", "systems.system",
-    "results.leave_one_team_out",
+    "progress.years", "results.leave_one_team_out",
 )  # fmt: skip
 OTHERS = (
     "api_guide.guide", "campaigns.front", "documents.document", "documents.index_of_documents", "judgments.qrels",

@@ -14,15 +14,18 @@ from leaderboard.boards.reads.ranking import Show
 from leaderboard.metrics import parse
 from leaderboard.numbers import counted, first_of
 from leaderboard.progress.reads.across import AcrossPage
+from leaderboard.progress.reads.linked import YearsPage
 from leaderboard.progress.reads.progress import Line, PeriodPoint, ProgressPage
 from leaderboard.results.reads.curves import ValueCurves
 from leaderboard.results.reads.queries import Compared
 from leaderboard.results.reads.run import ThresholdCost
 from leaderboard.statistics import LEAST_QUERIES, POWER, least_queries
+from leaderboard.statistics.linked_years import Part, SplitChange
 from leaderboard.web.formatting import DIGITS, number, over, plain_figure, sentence, signed, when
 
 LEAST_P = 0.001
 NAMED = 4  # systems that share something and are all named
+NEGLIGIBLE = 0.01  # of the other parts of a change
 
 
 def init_app(app: Flask) -> None:
@@ -258,6 +261,52 @@ def _firsts(rows: Sequence[SystemRow], column: Column, what: str, labels: Sequen
     return (
         f"{words}. First in {'; in '.join(f'{first_of(own, NAMED)}: {_together(who)}' for who, own in others.items())}."
     )
+
+
+def change_over_years(page: YearsPage, split: SplitChange) -> str:
+    """How much of a change between two periods, of the two runs of the page or of the means of all systems, is better
+    systems and how much the year."""
+    column, ends = page.column, page.compared
+    means = [plain_figure(mean, column.unit) for mean in (split.first, split.last)]
+    moves = "rises" if split.last > split.first else "falls"
+    by = f"{moves} by {plain_figure(abs(split.last - split.first), column.unit)}"
+    system, year = parts_in_words(page, split)
+    if split is page.pair:
+        start, end = (f"{page.name(run)} in {run.period.label} ({mean})" for run, mean in zip(ends, means, strict=True))
+        words = f"{column.name} {by} from {start} to {end}."
+    else:
+        numbers = (counted(runs, "system") for runs in split.runs)
+        over = zip(means, numbers, ends, strict=True)
+        start, end = (f"{mean} over {number} in {run.period.label}" for mean, number, run in over)
+        words = f"The mean {column.name} of all systems {by}, from {start} to {end}."
+    parts = _part(split.of_versions, column, "95 % interval "), _part(split.of_periods, column)
+    words += f" Of this, {parts[0]} is {system} and {parts[1]} {year}."
+    if (rest := rest_of(split)) is not None:
+        words += f" The remaining {signed(rest, column.unit)} is how well each suits its own year's queries."
+    return words
+
+
+def rest_of(split: SplitChange) -> float | None:
+    """What is neither the systems' part of a change nor the year's, where it is worth a word."""
+    largest = max(abs(part.estimate) for part in (split.of_versions, split.of_periods))
+    return split.rest if split.rest is not None and abs(split.rest) > NEGLIGIBLE * largest else None
+
+
+def parts_in_words(page: YearsPage, split: SplitChange) -> tuple[str, str]:
+    """What the two parts are called: a better system or a worse one, an easier year or a harder one."""
+    sign = {"higher": 1, "lower": -1}.get(page.column.direction, 0)
+    versions, periods = sign * split.of_versions.estimate, sign * split.of_periods.estimate
+    system = "a better system" if versions > 0 else "a worse system" if versions < 0 else "the system"
+    year = "an easier year" if periods > 0 else "a harder year" if periods < 0 else "the year"
+    return system if split is page.pair else system.partition(" ")[2] + "s", year
+
+
+def _part(part: Part, column: Column, called: str = "") -> str:
+    text = signed(part.estimate, column.unit)
+    if part.low is None or part.high is None:
+        return text
+    perhaps = ": perhaps nothing" if part.low <= 0 <= part.high else ""
+    return f"{text} ({called}{_end(part.low, column.unit)} to {_end(part.high, column.unit)}{perhaps})"
 
 
 def _best(page: BoardPage, column: Column) -> str:

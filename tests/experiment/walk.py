@@ -50,6 +50,7 @@ ARGUMENTS = {
     "progress.progress": ("measure=P@5",),
     "progress.across": ("measure=P@5", "gaps=yes&sort=ranks", "sort=-lacking"),
     "boards.tags": ("measure=P@5", "sort=system"),
+    "progress.years": ("measure=P@5",),
     "api.board": ("sort=-AP", "sort=AQWV", "show=all", "show=best", "measure=P@5", "tag=law"),
     "api.list_queries": ("sort=relevant",),
 }
@@ -59,6 +60,7 @@ COMPARES = ("results.compare_runs", "results.compare_runs_file", "results.compar
 CHARTS = {
     "campaigns.campaign_charts": ("systems",),
     "progress.progress_charts": ("systems", "teams"),
+    "progress.years_charts": ("change", "field"),
     "results.compare_runs_charts": ("differences", "scatter"),
     "results.heat_map_charts": ("heat-map",),
     "submissions.show_charts": ("differences",),

@@ -1,6 +1,7 @@
 """A change between years, split: exact cases by hand, the same fit by another road, and coverage with known truth."""
 
 import doctest
+from dataclasses import astuple
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ from scipy import stats
 
 from leaderboard.metrics.aggregation import MEAN
 from leaderboard.statistics import linked_years
-from leaderboard.statistics.linked_years import Cells, change, linked
+from leaderboard.statistics.linked_years import Cells, Part, change, linked
 from trials.linked_years import DESIGNS, coverage
 from trials.populations import Population
 
@@ -27,14 +28,14 @@ def test_of_two_years_and_three_links_the_intervals_are_students_as_worked_out_b
     # The links change by .02, .05 and .08: mean .05, standard deviation .03; t with 2 degrees of freedom is 4.302653.
     means = np.array([[0.30, 0.32], [0.30, 0.35], [0.40, 0.48], [0.35, NAN], [NAN, 0.55]])
     split = change(means, cells(0, 3), cells(1, 4))
-    assert split.total == pytest.approx(0.20)
+    assert split.last - split.first == pytest.approx(0.20)
     years, versions = split.of_periods, split.of_versions
     assert years.estimate == pytest.approx(0.05)
     assert years.high - years.estimate == pytest.approx(4.302653 * 0.03 / np.sqrt(3))
     assert years.estimate - years.low == pytest.approx(4.302653 * 0.03 / np.sqrt(3))
     assert versions.estimate == pytest.approx(0.15)
     assert versions.high - versions.estimate == pytest.approx(1.06 * 4.302653 * 0.03 * np.sqrt(1 + 1 / 3))
-    assert split.links.tolist() == [True, True, True, False, False]
+    assert (split.runs, split.links, split.reason) == ((1, 1), 3, None)
 
 
 def test_the_rest_of_versions_that_ran_once_is_not_said_to_be_0():
@@ -44,24 +45,26 @@ def test_the_rest_of_versions_that_ran_once_is_not_said_to_be_0():
 
 
 @pytest.mark.parametrize(("links", "has_interval"), [(1, False), (2, False), (3, True)])
-def test_one_link_or_two_give_estimates_without_an_interval(links, has_interval):
+def test_one_link_or_two_give_estimates_without_an_interval_and_say_why(links, has_interval):
     means = np.array([*[[0.30, 0.32], [0.30, 0.35], [0.40, 0.48]][:links], [0.35, NAN], [NAN, 0.55]])
     split = change(means, cells(0, links), cells(1, links + 1))
     assert split.of_versions.estimate + split.of_periods.estimate == pytest.approx(0.20)
     for part in (split.of_versions, split.of_periods):
         assert (part.low is not None, part.high is not None) == (has_interval, has_interval)
+    assert (split.reason is None) == has_interval
 
 
 def test_links_that_all_change_alike_tell_nothing_of_how_others_would():
     means = np.array([[0.1, 0.2], [0.3, 0.4], [0.5, 0.6], [0.35, NAN], [NAN, 0.55]])
     split = change(means, cells(0, 3), cells(1, 4))
-    assert split.of_versions == (pytest.approx(0.10), None, None)
+    assert split.of_versions == Part(pytest.approx(0.10), None, None)
+    assert split.reason == linked_years.ALL_ALIKE
 
 
 def test_a_version_compared_with_itself_is_no_better_system():
     means = np.array([[0.30, 0.32], [0.30, 0.35], [0.40, 0.48]])
     split = change(means, cells(0, 0), cells(1, 0))
-    assert split.of_versions == pytest.approx((0.0, 0.0, 0.0))
+    assert astuple(split.of_versions) == pytest.approx((0.0, 0.0, 0.0))
     assert split.rest == pytest.approx(0.02 - 0.05)
 
 
@@ -88,7 +91,7 @@ def test_the_fit_is_least_squares_on_the_means_and_its_errors_are_those_of_the_t
 def test_the_mean_of_several_systems_changes_by_the_mean_of_their_effects():
     means = np.array([[0.30, 0.32], [0.30, 0.35], [0.40, 0.48], [0.35, NAN], [0.45, NAN], [NAN, 0.55], [NAN, 0.65]])
     split = change(means, cells(0, 3, 4), cells(1, 5, 6))
-    assert (split.total, split.of_versions.estimate) == (pytest.approx(0.20), pytest.approx(0.15))
+    assert (split.last - split.first, split.of_versions.estimate) == (pytest.approx(0.20), pytest.approx(0.15))
     half = 1.06 * 4.302653 * 0.03 * np.sqrt(1 / 2 + 1 / 3)  # two versions at each end, so half of their variance
     assert split.of_versions.high - split.of_versions.estimate == pytest.approx(half)
 

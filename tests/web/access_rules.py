@@ -154,6 +154,7 @@ PAGES: dict[str, tuple[Page, ...]] = {
     "campaigns.campaign": (Page("/campaigns/news", PUBLIC, files=AS_THE_PAGE),),
     "progress.progress": (Page("/campaigns/news/progress", PUBLIC, files=AS_THE_PAGE),),
     "progress.across": (Page("/campaigns/news/across", PUBLIC, files=AS_THE_PAGE),),
+    "progress.years": (Page("/campaigns/news/progress/years", PUBLIC, files=AS_THE_PAGE),),
     "boards.board": (
         Page("/campaigns/news/2026", PUBLIC, files=AS_THE_PAGE),
         Page("/campaigns/news/2026?show=all", PUBLIC),
@@ -230,6 +231,7 @@ PAGES: dict[str, tuple[Page, ...]] = {
     # Charts are drawn from the reads of their pages; where there is nothing to draw there is no file.
     "campaigns.campaign_charts": (Page("/campaigns/news/charts/systems.csv", PUBLIC, ONE_PERIOD),),
     "progress.progress_charts": (Page("/campaigns/news/progress/charts/systems.csv", PUBLIC, ONE_PERIOD),),
+    "progress.years_charts": (Page("/campaigns/news/progress/years/charts/change.csv", PUBLIC, ONE_PERIOD),),
     "systems.system_charts": (Page("/teams/sekretwoods/sekretalder/charts/news.csv", PUBLIC, OF_SYSTEM),),
     "results.compare_runs_charts": (
         Page("/campaigns/news/2026/compare/charts/differences.csv?a={run}&b={other}", ORGANISERS, WITH_DETAILS),
@@ -430,6 +432,7 @@ TWINS = {
     "api.campaign": "campaigns.campaign",
     "api.campaign_progress": "progress.progress",
     "api.campaign_across": "progress.across",
+    "api.campaign_years": "progress.years",
     "api.list_queries": "results.query_list",
     "api.query": "results.query",
     "api.query_rows": "results.query_rows",

@@ -197,7 +197,8 @@ JOINED = 4  # figures that are read in the row of their run; of more a statement
 FIELDS = len(fields(ScoredRun))
 LABELLED = (  # what an entry holds beside the fields of `ScoredRun`, and of which set it is
     Scoring.scoring_set_id,
-    *(Submission.team_id, Submission.run_at, Submission.received_assumed, Submission.label, Submission.designation),
+    *(Submission.team_id, Submission.run_at, Submission.received_assumed, Submission.label, Submission.version),
+    Submission.designation,
     *(Scoring.missing, System.kind, Pseudonym.number, System.name, System.slug, Team.name, Team.slug),
 )
 WIDTH = FIELDS + len(LABELLED)
@@ -322,6 +323,7 @@ class Entry(ScoredRun):
 
     run_at   when it was made, where that is known
     received_assumed  whether the import that brought it in assumed when it was received
+    version  of its system; equal versions of several periods ran unchanged. Empty while its name is hidden
     own      whether it is of a team of the reader's
     missing  how many queries that the reader may know of it has no list for
     chosen_of  from how many runs of its system their means chose this one; 1 where they had no say
@@ -331,6 +333,7 @@ class Entry(ScoredRun):
     received_assumed: bool
     system: SystemLabel
     label: str
+    version: str
     designation: Designation
     own: bool
     missing: int
@@ -473,7 +476,7 @@ def _label(
 
 def _entry(disclosure: Disclosure, row: Sequence[Any], measures: Sequence[str]) -> Entry | None:
     """The run of a row of the statement, with these figures; None where the reader may not see its means."""
-    team_id, run_at, assumed, label, designation, missing, kind, *named = row[FIELDS + 1 : WIDTH]
+    team_id, run_at, assumed, label, version, designation, missing, kind, *named = row[FIELDS + 1 : WIDTH]
     own = disclosure.actor.is_in(team_id)
     if not disclosure.sees(Content.RESULTS, own):
         return None
@@ -482,7 +485,8 @@ def _entry(disclosure: Disclosure, row: Sequence[Any], measures: Sequence[str]) 
     missing = len(disclosure.scoring_set.settings.counted(missing, disclosure.subset))
     stored = {name: row[start : start + 4] for start, name in zip(range(WIDTH, len(row), 4), measures, strict=True)}
     figures = _as_seen(disclosure, own, stored)
-    more = run_at, assumed, system, label if is_named else "", designation, own, missing, figures
+    label, version = (label, version) if is_named else ("", "")
+    more = run_at, assumed, system, label, version, designation, own, missing, figures
     return Entry(*[*row[:FIELDS], *more])
 
 

@@ -277,7 +277,7 @@ def _system_lines(
     by_system = defaultdict[int, list[PeriodPoint]](list)
     for point in points:
         by_system[point.entry.system.id].append(point)
-    lines = (_line(own, numbers.get(system, len(numbers)), called[system]) for system, own in by_system.items())
+    lines = (line_of(own, numbers.get(system, len(numbers)), called[system]) for system, own in by_system.items())
     return tuple(sorted(lines, key=lambda line: (line.number, line.name)))
 
 
@@ -296,10 +296,10 @@ def _team_lines(points: Sequence[PeriodPoint], by: table.Column, numbers: Mappin
     systems = (point.entry.system for point in points)
     order = sorted((numbers.get(system.id, len(numbers)), system.team_slug) for system in systems)
     teams = dict.fromkeys(slug for _, slug in order)
-    return tuple(_line(list(best[slug].values()), number) for number, slug in enumerate(teams))
+    return tuple(line_of(list(best[slug].values()), number) for number, slug in enumerate(teams))
 
 
-def _line(points: Sequence[PeriodPoint], number: int, called: str | None = None) -> Line:
+def line_of(points: Sequence[PeriodPoint], number: int, called: str | None = None) -> Line:
     """Of a system that is called so, or of its team."""
     entry, system = points[-1].entry, points[-1].entry.system
     name, label = (system.team, None) if called is None else (system.name, system)
