@@ -37,11 +37,11 @@ def value_level(measures: Iterable[Measure]) -> int | None:
     return next((int(each.arguments["rel"]) for each in measures if "beta" in each.family.needs), None)
 
 
-def value_curves(ranking: Ranking, rel: int, *, one_threshold: bool, threshold: float | None) -> dict[str, Floats]:
+def value_curves(ranking: Ranking, rel: int, threshold: float | None = None) -> dict[str, Floats]:
     """The curves of a run with decisions. Needs scores, documents and beta; {} where the policy leaves no query to
     average over.
 
-    one_threshold  whether a single θ gives the run's decisions; threshold: that θ, where the run states it
+    threshold  the θ that the run states; NaN where no single one gives its decisions
 
     SWEEP       float64[T] each, T at most some 400; the strictest threshold, +inf, comes first
     MARKS       float64[4] each, as Mark: at the run's decisions (θ is the lowest score that is returned, where none
@@ -51,7 +51,7 @@ def value_curves(ranking: Ranking, rel: int, *, one_threshold: bool, threshold: 
 
     >>> from leaderboard.metrics.ranking import Setting, graded_lists
     >>> ranking = graded_lists([1, None, 0, 2], missed=[1], returned=2, setting=Setting(documents=103, beta=20.0))
-    >>> curves = value_curves(ranking, rel=1, one_threshold=True, threshold=None)
+    >>> curves = value_curves(ranking, rel=1)
     >>> curves["actual"].round(4), curves["maximum"].round(4)
     (array([3.    , 0.6667, 0.01  , 0.1333]), array([4.    , 0.6667, 0.    , 0.3333]))
     """
@@ -59,9 +59,9 @@ def value_curves(ranking: Ranking, rel: int, *, one_threshold: bool, threshold: 
     if np.isnan(whole.qwv).any():
         return {}
     hits, returned = detection.found_returned(ranking, rel), ranking.returned
-    own, best = threshold if one_threshold else np.nan, float(whole.theta[whole.best])
+    own, best = threshold, float(whole.theta[whole.best])
     if own is None:
-        own = np.sort(ranking.scores)[-returned.sum()] if returned.any() else np.inf
+        own = np.partition(ranking.scores, -returned.sum())[-returned.sum()] if returned.any() else np.inf
     points = thinned(whole, whole.best, int(np.searchsorted(-whole.theta, -own, side="right")) - 1)
     marks = (
         _mark(ranking, rel, own, hits, returned),
@@ -87,18 +87,14 @@ def thinned(whole: detection.Sweep, *also: int) -> detection.Sweep:
     if last < 10 * STEPS:
         return whole
     kept = {0, 1, last, *also}
-    for axis in (-whole.theta, -whole.p_miss, whole.p_fa, -_logit(whole.p_miss), _logit(whole.p_fa)):
+    inside = [np.clip(share, SMALLEST, 1.0 - SMALLEST) for share in (whole.p_miss, whole.p_fa)]
+    p_miss, p_fa = (np.log(share / (1.0 - share)) for share in inside)  # nearly as far apart as normal deviates are
+    for axis in (-whole.theta, -whole.p_miss, whole.p_fa, -p_miss, p_fa):
         rising = axis[1:]  # nothing returned has no finite θ
         after = 1 + np.searchsorted(rising, np.linspace(rising[0], rising[-1], STEPS + 1))
         kept.update(after.tolist(), (after - 1).tolist())
     of_those = [index for index in sorted(kept) if index <= last]
     return detection.Sweep(*(column[of_those] for column in whole))
-
-
-def _logit(share: Floats) -> Floats:
-    """Nearly as far apart as normal deviates are; within what is drawn."""
-    inside = np.clip(share, SMALLEST, 1.0 - SMALLEST)
-    return np.log(inside / (1.0 - inside))
 
 
 def _mark(ranking: Ranking, rel: int, theta: float, hits: Ints, returned: Ints) -> Floats:

@@ -78,23 +78,19 @@ def losses_in_words(value: ValueCurves, costs: Sequence[ThresholdCost]) -> str:
     by = ["the choice of threshold cost", "having one threshold for all queries", "the ranking"]
     if not value.one_threshold:  # MQWV says nothing of the run
         levels, by = [levels[0], *levels[2:]], ["its decisions cost", by[2]]
-    (name, own), (above, figure) = levels[:2]
-    if figure < own:
-        more, best = plain_figure(own - figure), f"{above} {plain_figure(figure)}"
-        start = f"{name} is {plain_figure(own)}, {more} more than the best threshold of each query gives ({best})"
-        return f"{start}: its decisions do not follow its scores."
     ends, words = {cost.name: cost.figure for cost in costs if cost.figure and cost.figure.low is not None}, list[str]()
     for what, (lower, low), (upper, high) in zip(by, levels, levels[1:], strict=False):
         end = ends.get(f"{upper} − {lower}")
         interval = f"; {plain_figure(end.low)} to {plain_figure(end.high)}" if end else ""
         words.append(f"{what} {plain_figure(high - low)} ({upper} − {lower}{interval})")
-    story = f"{name} is {plain_figure(own)}. Of the {plain_figure(1 - own)} that it lacks to 1, "
-    story += f"{', '.join(words[:-1])} and {words[-1]}."
+    (name, own), (_, above), *_ = levels
+    start = f"{name} is {plain_figure(own)}. Of the {plain_figure(1 - own)} that it lacks to 1, "
+    story = f"{start}{', '.join(words[:-1])} and {words[-1]}."
     if not value.one_threshold:
-        story += " No single threshold gives these decisions, so what a threshold cost is not given."
-    elif figure == own and not ends:
-        story += " No other threshold is better on these queries, which says nothing of others."
-    return story
+        better = ", and they are better than any" if above < own else ""
+        return f"{story} No single threshold gives these decisions{better}, so what a threshold cost is not given."
+    is_best = own == above and not ends
+    return f"{story} No other threshold is better on these queries, which says nothing of others." if is_best else story
 
 
 def board_finding(page: BoardPage) -> tuple[str, ...]:

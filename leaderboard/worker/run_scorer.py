@@ -146,7 +146,7 @@ class RunScorer:
         scored = {subset: score(run, judged, measures, setting) for subset, judged in prepared.judged.items()}
         whole, listed = scored[Subset.ALL], set(run.queries)
         one_threshold = scoring.by_one_threshold(run.score, run.decision, setting.compat)
-        stated = submission.threshold if run.decision is None else None
+        stated = submission.threshold if run.decision is None else None if one_threshold else math.nan
         if keep:
             self._keep_lists(submission_id, run, prepared)
         return messages.RunScores(
@@ -157,7 +157,7 @@ class RunScorer:
             ),
             missing=tuple(query for query in prepared.asked if query not in listed),
             unjudged=prepared.judged[Subset.ALL].left_out,
-            curves={subset: _curves(own, prepared, one_threshold, stated) for subset, own in scored.items()},
+            curves={subset: _curves(own, prepared, stated) for subset, own in scored.items()},
             seconds=time.perf_counter() - started,
             facts={
                 "lines": len(run),
@@ -305,13 +305,11 @@ def _measure_score(
     return messages.MeasureScore(str(measure), subset, mean, evaluated.count, values, **ends)
 
 
-def _curves(
-    scored: scoring.Scored, prepared: _Prepared, one_threshold: bool, threshold: float | None
-) -> dict[str, Floats]:
+def _curves(scored: scoring.Scored, prepared: _Prepared, threshold: float | None) -> dict[str, Floats]:
     """Of decisions, at the level of the first measure that values them; and of ranks, where one measures these."""
     level, columns = value_level(prepared.measures), dict[str, Floats]()
     if level is not None:
-        columns = value_curves(scored.ranking, level, one_threshold=one_threshold, threshold=threshold)
+        columns = value_curves(scored.ranking, level, threshold)
         columns |= {name: prepared.by_position(scored.queries, columns[name]) for name in OF_QUERIES if columns}
     if any(measure.family.group.startswith("Ranks") for measure in prepared.measures):
         columns[PRECISION] = over_recall(scored.ranking, prepared.level)[PRECISION]

@@ -72,7 +72,7 @@ def test_what_is_marked_on_a_runs_curves_are_aqwv_mqwv_and_oqwv_to_the_last_digi
         listed(None, 0, None, returned=1, step=0.25),
         setting=setting,
     )
-    curves = value_curves(ranking, 1, one_threshold=True, threshold=98.5)
+    curves = value_curves(ranking, 1, 98.5)
     for mark, name in (("actual", "AQWV"), ("maximum", "MQWV"), ("optimum", "OQWV")):
         _, p_miss, p_fa, qwv = curves[mark].tolist()
         assert qwv == parse(name).evaluate(ranking).mean
@@ -87,20 +87,20 @@ def test_what_is_marked_on_a_runs_curves_are_aqwv_mqwv_and_oqwv_to_the_last_digi
 def test_without_a_theta_of_its_own_the_actual_point_lies_at_the_lowest_score_that_is_returned() -> None:
     setting = Setting(documents=50, beta=2.0)
     ranking = ranking_of(listed(1, 0, returned=2), listed(1, 0, 1, returned=2), setting=setting)
-    curves = value_curves(ranking, 1, one_threshold=True, threshold=None)
+    curves = value_curves(ranking, 1)
     assert curves["actual"][0] == 99.0
     at = curves["theta"].tolist().index(99.0)
     assert 1 - curves["p_miss"][at] - 2.0 * curves["p_fa"][at] == pytest.approx(curves["actual"][3])
     nothing = ranking_of(listed(1, 0, returned=0), setting=setting)
-    assert value_curves(nothing, 1, one_threshold=True, threshold=None)["actual"].tolist() == [math.inf, 1, 0, 0]
-    crossed = value_curves(ranking, 1, one_threshold=False, threshold=None)["actual"]
+    assert value_curves(nothing, 1)["actual"].tolist() == [math.inf, 1, 0, 0]
+    crossed = value_curves(ranking, 1, math.nan)["actual"]
     assert math.isnan(crossed[0])
     assert crossed[3] == parse("AQWV").evaluate(ranking).mean
 
 
 def test_where_the_policy_leaves_no_query_there_are_no_curves() -> None:
     ranking = ranking_of(listed(None, 0, returned=1), setting=Setting(documents=50, beta=2.0))
-    assert value_curves(ranking, 1, one_threshold=True, threshold=None) == {}
+    assert value_curves(ranking, 1) == {}
 
 
 def test_a_long_sweep_is_thinned_and_keeps_its_shape_its_ends_and_what_is_marked() -> None:

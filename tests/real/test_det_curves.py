@@ -67,7 +67,7 @@ def test_the_points_are_f4des_to_the_printed_digit_and_so_is_the_best(folder: Pa
     for line in F4DE[run].split("\n")[1:-1]:
         theta, *printed = map(float, line.split())
         assert points[theta] == pytest.approx(printed, abs=PRINTED)
-    curves = value_curves(ranking, 1, one_threshold=True, threshold=None)
+    curves = value_curves(ranking, 1)
     maximum = dict(zip(MARKS, (curves[name].tolist() for name in MARKS), strict=True))["maximum"]
     assert maximum[0] == BEST[run]
     assert maximum[3] == parse("MQWV").evaluate(ranking).mean

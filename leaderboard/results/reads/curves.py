@@ -5,7 +5,7 @@ The worker kept the points with the run's figures (`metrics.curves`): a page rea
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import sqlalchemy as sa
@@ -21,22 +21,13 @@ from leaderboard.submissions.reads.status import ScoredSubmission
 from leaderboard.worker.models import Curve
 
 
-class QueryLosses(NamedTuple):
-    """P_miss, P_fa and value of one query at the run's decisions."""
-
-    query: str
-    p_miss: float
-    p_fa: float
-    value: float
-
-
 @frozen
 class ValueCurves:
     """The value of a run over the threshold.
 
     names    AQWV, MQWV and OQWV at the relevance level of the curves; marks: the points that have these values
     theta, p_miss, p_fa, qwv  float64[T] of the thinned sweep, the strictest threshold, +inf, first
-    queries  those that the policy gives all three figures, none of which is NaN
+    queries  external id -> P_miss, P_fa and value at the run's decisions, of those that the policy gives all three
     """
 
     names: Sequence[str]
@@ -45,7 +36,7 @@ class ValueCurves:
     p_miss: Floats
     p_fa: Floats
     qwv: Floats
-    queries: Sequence[QueryLosses]
+    queries: Mapping[str, Mark]
 
     @property
     def one_threshold(self) -> bool:
@@ -76,6 +67,6 @@ def load_curves(session: Session, scored: ScoredSubmission) -> RunCurves:
             [str(family(rel=level)) for family in (AQWV, MQWV, OQWV)],
             [Mark(*columns[name].tolist()) for name in MARKS],
             *(theta, p_miss, p_fa, 1.0 - p_miss - beta * p_fa),
-            [QueryLosses(query, miss, fa, 1.0 - miss - beta * fa) for query, miss, fa in losses if miss + fa >= 0],
+            {query: Mark(math.nan, miss, fa, 1.0 - miss - beta * fa) for query, miss, fa in losses if miss + fa >= 0},
         )
     return RunCurves(value, columns.get(PRECISION))

@@ -2,7 +2,7 @@
 recall. They are narrow: on a desktop they stand beside each other, and a phone has the same drawings."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statistics import NormalDist
 from typing import Any
 
@@ -10,8 +10,9 @@ import numpy as np
 from markupsafe import Markup
 
 from leaderboard.metrics import Floats
+from leaderboard.metrics.curves import Mark
 from leaderboard.numbers import counted
-from leaderboard.results.reads.curves import QueryLosses, RunCurves, ValueCurves
+from leaderboard.results.reads.curves import RunCurves, ValueCurves
 from leaderboard.web.charts import drawing
 from leaderboard.web.charts.drawing import Chart, Row, Spec
 from leaderboard.web.formatting import plain_figure
@@ -40,14 +41,13 @@ def curve_charts(curves: RunCurves) -> Iterator[Chart]:
         points = [("", *point) for point in zip(value.theta, value.p_miss, value.p_fa, value.qwv, strict=True)]
         points += [(name, *mark) for name, mark in zip(value.names, value.marks, strict=True)]
         data = [dict(zip(POINT, (None if x != x else x for x in point), strict=True)) for point in points]
-        yield from (_value_chart(value, data), _det_chart(value, data), _losses_chart(value.queries))
+        yield from (_value_chart(value, data), _det_chart(value, data))
+        yield from map(_losses_chart, [value.queries] if value.queries else [])
     if curves.precision is not None and not np.isnan(curves.precision).any():
         yield _precision_chart(curves.precision)
 
 
-def _chart(
-    name: str, title: str, axes: Sequence[Spec], layers: Iterable[Spec], says: str, data: Sequence[Row]
-) -> Chart:
+def _chart(name: str, title: str, axes: Sequence[Spec], layers: list[Spec], says: str, data: Sequence[Row]) -> Chart:
     """A chart whose layers have `x` and `y` in their data."""
     x, y = ({"field": field, "type": "quantitative"} | axis for field, axis in zip("xy", axes, strict=True))
     placed = [each | {"encoding": {"x": x, "y": y} | each["encoding"]} for each in layers]
@@ -121,36 +121,33 @@ def _det_chart(value: ValueCurves, data: Sequence[Row]) -> Chart:
         drawn = [*np.clip(shares, TICKS[0] / 10, 1 - TICKS[0]), *np.clip(marks, low, high)]
         places.append([NormalDist().inv_cdf(share) for share in drawn])
     *points, at_own, at_best = zip(*places, strict=True)
-    losses = [
-        f"P_miss {plain_figure(mark.p_miss)} and P_fa {plain_figure(mark.p_fa, 'false alarms')}" for mark in (own, best)
-    ]
-    says = f"The run's decisions have {losses[0]}, the best threshold {losses[1]}."
+    says = f"The run's decisions have {_losses(own)}, the best threshold {_losses(best)}."
     layers = [_line(points), *_marks(value, at_own, at_best, sum(axes[0]["scale"]["domain"]) / 2)]
     return _chart("det", "P_miss over P_fa as normal deviates (DET curve)", axes, layers, says, data)
 
 
-def _losses_chart(queries: Sequence[QueryLosses]) -> Chart:
+def _losses_chart(queries: Mapping[str, Mark]) -> Chart:
     """Queries at one place of a grid share a point; the axis of P_fa is that of its square root."""
-    most, groups = max(query.p_fa for query in queries) or 1.0, defaultdict[Point, list[QueryLosses]](list)
-    for query in queries:
-        groups[round(GRID * (query.p_fa / most) ** 0.5) / GRID, round(GRID * query.p_miss) / GRID].append(query)
-    rows = list[Row]()
+    most, groups, rows = max(own.p_fa for own in queries.values()) or 1.0, defaultdict[Point, list[str]](list), []
+    for query, own in queries.items():
+        groups[round(GRID * (own.p_fa / most) ** 0.5) / GRID, round(GRID * own.p_miss) / GRID].append(query)
     for (x, y), group in groups.items():
-        names = ", ".join(query.query for query in group[:4]) + (f" and {len(group) - 4} more" if group[4:] else "")
-        says = f"{names}: P_miss {plain_figure(group[0].p_miss)}, P_fa {plain_figure(group[0].p_fa, 'false alarms')}"
+        names = ", ".join(group[:4]) + (f" and {len(group) - 4} more" if group[4:] else "")
+        says = f"{names}: {_losses(queries[group[0]])}"
         rows.append({"x": most * x**2, "y": y, "size": 40 * len(group) ** 0.5, "says": says})
-    missed, below = sum(query.p_miss == 1 for query in queries), sum(query.value < 0 for query in queries)
-    says = (
-        f"Nothing relevant is returned on {missed} of {counted(len(queries), 'query')}, the value below 0 on {below}."
-    )
+    missed, below = (sum(own.p_miss == 1 for own in queries.values()), sum(own.qwv < 0 for own in queries.values()))
+    words = f"On {missed} of {counted(len(queries), 'query')} nothing relevant is returned"
     ticks = {"labelExpr": IN_PERCENT.format("datum.value"), "tickCount": 4}
     axes = _axis("P_fa", (0, most), **ticks), _axis(None, (0, 1), **ticks)
     axes[0]["scale"] |= {"type": "sqrt", "nice": True}
-    layers, data = (
-        [drawing.layer(rows, DOT, size=drawing.by("size"), description=drawing.SAYS)],
-        [query._asdict() for query in queries],
-    )
-    return _chart("queries", "P_miss over P_fa, query by query", axes, layers, says, data)
+    dots = drawing.layer(rows, DOT, size=drawing.by("size"), description=drawing.SAYS)
+    data = [dict(zip(("query", *POINT[2:]), (query, *own[1:]), strict=True)) for query, own in queries.items()]
+    says = f"{words}, on {below} the value is below 0."
+    return _chart("queries", "P_miss over P_fa, query by query", axes, [dots], says, data)
+
+
+def _losses(of: Mark) -> str:
+    return f"P_miss {plain_figure(of.p_miss)} and P_fa {plain_figure(of.p_fa, 'false alarms')}"
 
 
 def _precision_chart(precision: Floats) -> Chart:
@@ -158,6 +155,5 @@ def _precision_chart(precision: Floats) -> Chart:
     first, half, last = (plain_figure(precision[step]) for step in (0, 5, 10))
     says = f"Interpolated precision, the mean over queries: {first} at recall 0, {half} at 0.5, {last} at 1."
     line = _line(((row["recall"], row["precision"]) for row in rows), clip=False, point={"color": drawing.SERIES[0]})
-    return _chart(
-        "precision", "Precision over recall", (_axis("recall", (0, 1)), _axis(None, (0, 1))), [line], says, rows
-    )
+    axes = _axis("recall", (0, 1)), _axis(None, (0, 1))
+    return _chart("precision", "Precision over recall", axes, [line], says, rows)
