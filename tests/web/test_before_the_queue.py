@@ -141,7 +141,7 @@ def test_a_check_depends_on_judgments_only_where_single_queries_are_open(world: 
     assert "Judged among the first ten" not in before
     world.change(details=Opening.ALWAYS)
     # q1: d1 is judged and d2 is not; q2: d4 is not judged; q3: d6 is. (1/2 + 0 + 1) / 3
-    assert "50&nbsp;%" in check(participant, RUN).partition("Judged among the first ten")[2][:60]
+    assert "50\N{NO-BREAK SPACE}%" in check(participant, RUN).partition("Judged among the first ten")[2][:60]
 
 
 def _without_times(page: str) -> str:

@@ -61,7 +61,7 @@ def test_a_worker_that_is_killed_in_the_middle_loses_nothing_and_another_finishe
     scoring = world.scoring(run)
     assert (scoring.attempt, scoring.lost_leases, scoring.errors) == (2, 1, 0)
     assert scoring.worker != by_first
-    assert len(world.scores(run)) == 6  # three measures over two subsets
+    assert len(world.scores(run)) == 8  # three measures and the share of judged documents, over two subsets
     assert len(world.all(sa.select(Scoring))) == 1
     assert len(world.all(sa.select(Event).where(Event.action == "score"))) == 1
 
