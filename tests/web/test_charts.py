@@ -224,13 +224,13 @@ def test_a_heat_map_of_126_queries_and_50_systems_is_small(database: Database) -
     assert not chart.narrow  # it would be the same once more
 
 
-def test_very_many_queries_become_a_histogram(database: Database) -> None:
+def test_very_many_queries_become_an_area(database: Database) -> None:
     field = Field(database).campaign().evaluation(tags=[()] * (SINGLE + 1), qrels="q1 0 d 1\n", judging="complete")
     values = [(number % 10) / 10 for number in range(SINGLE + 1)]
     run = field.run("Alder", {"AP": values})
     field.run("Birch", {"AP": values[::-1]})
     chart = differences_drawn(database, run)
-    assert 'aria-label="Histogram of the difference in AP' in chart.wide
+    assert len(re.findall(r'<path [^>]*fill="var\(--series-[12]\)"', chart.wide)) == 2  # above the median, and below
 
 
 def test_nothing_is_drawn_over_evaluations_of_one_period(database: Database) -> None:
