@@ -299,15 +299,6 @@ def lineups_of(runs: Sequence[rules.ScoredRun], terms: StandingSet, means: Means
     return {board: lineup(board) for board in boards}
 
 
-def standing_lineup(session: Session, made: ScoringSet) -> frozenset[int]:
-    """The scorings that its boards by the primary measure rank, over all queries or those shown, and baselines."""
-    terms = _terms(session, ScoringSet.id == made.id)
-    runs, own = scored_runs(session, of_sets=ScoringSet.id == made.id).get(made.id, []), terms[made.id]
-    lineups = lineups_of(runs, own, best_means(session, terms).get(made.id, {}))
-    primary = (lineups[own.settings.measures[0], subset] for subset in own.settings.subsets)
-    return frozenset(run for lineup in primary for run in (*lineup.ranked, *lineup.baselines))
-
-
 def _lineup(runs: Iterable[rules.ScoredRun], standing: Sequence[rules.ScoredRun]) -> Lineup:
     ranked = sorted(run.scoring_id for run in standing if rules.is_ranked(run))
     baselines = sorted(run.scoring_id for run in standing if run.is_baseline)

@@ -1,12 +1,11 @@
 """Which teams of closed evaluations have to be left out one by one (again), and what came of it."""
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard.boards.writes import standing_lineup
 from leaderboard.db import clock
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules import Phase, phase_of
@@ -21,14 +20,7 @@ from leaderboard.worker.models import Scoring, ScoringSet
 from leaderboard.worker.reads import IS_CURRENT
 
 
-class DueTeams(NamedTuple):
-    """generation: of the evaluation's boards, by which it is worked out."""
-
-    job: LeaveTeamsOut
-    generation: int
-
-
-def due_team_finds(session: Session) -> Iterator[DueTeams]:
+def due_team_finds(session: Session) -> Iterator[LeaveTeamsOut]:
     """Current sets of closed evaluations whose runs are all scored, and that have no finds by the runs of now."""
     number = sa.func.coalesce(BoardGeneration.number, 0)
     of_set = Scoring.scoring_set_id == ScoringSet.id
@@ -48,27 +40,23 @@ def due_team_finds(session: Session) -> Iterator[DueTeams]:
     )
     for made, evaluation, generation, now in rows.all():
         if phase_of(evaluation, now) is Phase.CLOSED:
-            level, runs = made.settings.relevance_level, _runs(session, made)
-            yield DueTeams(LeaveTeamsOut(made.id, made.primary_measure, level, runs), generation)
+            yield LeaveTeamsOut(made.id, made.primary_measure, generation, _runs(session, made))
 
 
 def _runs(session: Session, made: ScoringSet) -> tuple[TeamRun, ...]:
     """All scored runs in time that are on boards."""
-    standing = standing_lineup(session, made)
-    columns = Submission.team_id, Submission.threshold
+    columns = Submission.team_id, Submission.threshold, Scoring.facts
     rows = session.execute(select_scored_runs(*columns, of_sets=ScoringSet.id == made.id).order_by(Scoring.id))
-    runs = ((ScoredRun(*run), team, threshold) for *run, team, threshold in rows)
+    runs = ((ScoredRun(*run), team, threshold, facts["lines"]) for *run, team, threshold, facts in rows)
     return tuple(
-        TeamRun(
-            0 if run.is_baseline else team, run.submission_id, run.scoring_id, threshold, run.scoring_id in standing
-        )
-        for run, team, threshold in runs
+        TeamRun(0 if run.is_baseline else team, run.submission_id, run.scoring_id, threshold, lines)
+        for run, team, threshold, lines in runs
         if not (run.late or run.off_board)
     )
 
 
-def keep_team_finds(session: Session, due: DueTeams, finds: dict[str, Any] | None) -> None:
-    """None: not all of it is known yet."""
-    if finds is not None:
-        own = {"scoring_set_id": due.job.scoring_set_id, "measure": due.job.measure, "generation": due.generation}
+def keep_team_finds(session: Session, job: LeaveTeamsOut, finds: dict[str, Any]) -> None:
+    """Unless the set is gone. Of two workers with the same one waits for the other."""
+    if session.get(ScoringSet, job.scoring_set_id, with_for_update={"key_share": True}) is not None:
+        own = {"scoring_set_id": job.scoring_set_id, "measure": job.measure, "generation": job.generation}
         session.merge(TeamFinds(**own, finds=finds))

@@ -9,7 +9,7 @@ Retrieval 10, 2007.
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
 
@@ -22,17 +22,18 @@ from leaderboard.scoring.joined_run import judged_within
 from leaderboard.scoring.judged_queries import without
 
 DEPTH = 100  # ranks within which a run finds a document
-MOST_LINES = 200_000_000  # of all runs together: a few minutes
+MOST_LINES = 50_000_000  # of all runs together: a minute or two, in which a worker scores nothing else
+NOBODY, SEVERAL = -1, -2  # in place of the team that found a document
 
 
 class TeamRun(NamedTuple):
-    """team: a number; 0 for all baselines. stands: whether the run's figure is wanted."""
+    """team: a number; 0 for all baselines."""
 
     team: int
     submission_id: int
     scoring_id: int
     threshold: float | None
-    stands: bool
+    lines: int
 
 
 def team_finds(
@@ -42,43 +43,34 @@ def team_finds(
     measure: Measure,
     setting: Setting,
     level: int,
-) -> Iterator[dict[str, Any] | None]:
-    """None after each run that was read, so that other work may come between; last what was found, which JSON can hold.
+) -> dict[str, Any]:
+    """What was found, which JSON can hold.
 
     read: a run's file by its submission; each is read up to twice. judged: subset of the queries -> its judgments.
     level: the lowest relevant grade. Of each subset: `relevant`, how many documents are; `teams`, each with its
     `runs`, its `unique` documents, and `without`: scoring -> the figure that the run has without them, None where it is
     undefined, and where there are none of them. `lines` alone where the runs have more than MOST_LINES.
     """
+    lines = sum(run.lines for run in runs)
+    if lines > MOST_LINES:
+        return {"lines": lines}
     by_team = {team: [*own] for team, own in groupby(sorted(runs), key=lambda run: run.team)}
-    teams, last = ({subset: np.zeros(len(own.judged_grade), np.int64) for subset, own in judged.items()} for _ in "12")
-    lines = 0
-    for team, own in by_team.items():
-        listed = {subset: np.zeros(len(each.judged_grade), bool) for subset, each in judged.items()}
-        for run in own:
-            file = read(run.submission_id)
-            lines += len(file)
-            for subset, each in judged.items():
-                listed[subset][judged_within(file, each, setting.compat, DEPTH)] = True
-            yield None
-        for subset, own_list in listed.items():
-            teams[subset] += own_list
-            last[subset][own_list] = team
-        if lines > MOST_LINES:
-            yield {"lines": lines}
-            return
+    finders = {subset: np.full(len(each.judged_grade), NOBODY) for subset, each in judged.items()}
+    for run in sorted(runs):
+        file = read(run.submission_id)
+        for subset, each in judged.items():
+            finder, places = finders[subset], judged_within(file, each, setting.compat, DEPTH)
+            finder[places] = np.where(np.isin(finder[places], (NOBODY, run.team)), run.team, SEVERAL)
     finds: dict[str, Any] = {}
-    for subset, times in teams.items():
-        relevant = judged[subset].judged_grade >= level
+    for subset, each in judged.items():
+        relevant = each.judged_grade >= level
         finds[subset] = {"relevant": int(relevant.sum()), "teams": []}
         for team, own in by_team.items():
-            places = np.flatnonzero(relevant & (times == 1) & (last[subset] == team))
-            standing, left = [run for run in own if run.stands], without(judged[subset], places)
-            means: dict[str, float | None] = {str(run.scoring_id): None for run in standing}
-            for run in standing if len(places) else ():
+            places = np.flatnonzero(relevant & (finders[subset] == team))
+            left, means = without(each, places), dict[str, float | None].fromkeys(str(run.scoring_id) for run in own)
+            for run in own if len(places) else ():
                 scored = score(read(run.submission_id), left, [measure], setting, threshold=run.threshold)
                 mean = scored.results[measure].mean
                 means[str(run.scoring_id)] = mean if math.isfinite(mean) else None
-                yield None
             finds[subset]["teams"].append({"team": team, "runs": len(own), "unique": len(places), "without": means})
-    yield {"lines": lines, "depth": DEPTH, "subsets": finds}
+    return {"lines": lines, "depth": DEPTH, "subsets": finds}

@@ -388,28 +388,22 @@ class Worker:
         return False
 
     def _leave_teams_out(self, child: ChildProcess, stop: threading.Event) -> bool:
-        """Goes on leaving teams out of the boards of a closed evaluation for a while; False when none is due."""
+        """Leaves the teams of a closed evaluation out one by one; False when none is due."""
         if not self._team_looks.is_over():
             return False
         with self._database.read() as session:
-            due_sets = (own for own in due_team_finds(session) if self._failed_teams[own.job.scoring_set_id].is_over())
-            due_now = next(due_sets, None)
-        if due_now is None:
+            jobs = (job for job in due_team_finds(session) if self._failed_teams[job.scoring_set_id].is_over())
+            job = next(jobs, None)
+        if job is None:
             self._team_looks.begin(TEAMS_SECONDS)
             return False
-        set_id, reply = due_now.job.scoring_set_id, self._await(child, due_now.job, stop)
+        reply = self._await(child, job, stop)
         if isinstance(reply, TeamFinds):
-            try:
-                with self._database.write() as session:
-                    keep_team_finds(session, due_now, reply.finds)
-            except NoDatabase:
-                raise
-            except Exception:  # such as another worker that kept the same at this moment
-                log.exception("set %s: what its teams found is not kept", set_id)
-                self._failed_teams[set_id].begin(TEAMS_SECONDS)
+            with self._database.write() as session:
+                keep_team_finds(session, job, reply.finds)
         elif reply is not None:
-            log.error("set %s: its teams can't be left out one by one: %s", set_id, reply)
-            self._failed_teams[set_id].begin(TEAMS_AGAIN_SECONDS)
+            log.error("set %s: its teams can't be left out one by one: %s", job.scoring_set_id, reply)
+            self._failed_teams[job.scoring_set_id].begin(TEAMS_AGAIN_SECONDS)
         return reply is not None
 
     def _too_long(self, child: ChildProcess, seconds: float) -> Exceeded | Failed | None:

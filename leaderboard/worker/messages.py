@@ -53,11 +53,11 @@ class Job(Message, frozen=True):
 
 
 class LeaveTeamsOut(Message, frozen=True):
-    """The runs of a set in time; asked for again until it is answered by finds. level: the lowest relevant grade"""
+    """The runs of a set in time. generation: of its evaluation's boards, by which they were chosen"""
 
     scoring_set_id: int
     measure: str
-    level: int
+    generation: int
     runs: tuple[TeamRun, ...]
 
 
@@ -130,9 +130,9 @@ class Copied(Message, frozen=True):
 
 
 class TeamFinds(Message, frozen=True):
-    """What `scoring.team_finds` gave; None while it is at it, so that a run need not wait."""
+    """What `scoring.team_finds` gave."""
 
-    finds: dict[str, Any] | None
+    finds: dict[str, Any]
 
 
 class Unreadable(Message, frozen=True):

@@ -50,7 +50,6 @@ from leaderboard.worker import messages
 from leaderboard.worker.models import ScoringSet
 from leaderboard.worker.writes import imported, of_its_event
 
-AT_ONCE_SECONDS = 5.0  # that teams are left out without a look at the queue
 SEE = "see `leaderboard verify`"
 
 
@@ -101,7 +100,6 @@ class RunScorer:
         self._report = report
         self._stage = messages.Stage.STARTING
         self._prepared = lru_cache(1)(partial(_prepare, database))
-        self._teams: tuple[messages.LeaveTeamsOut, Iterator[dict[str, Any] | None]] | None = None
         self._rules: tuple[object, RunRules | None] = None, None  # what they are made of, and they
 
     def answer(self, job: messages.Job | messages.LeaveTeamsOut, job_bytes: int) -> messages.Reply:
@@ -176,24 +174,10 @@ class RunScorer:
         )
 
     def _leave_teams_out(self, job: messages.LeaveTeamsOut) -> messages.TeamFinds:
-        """Goes on with it for AT_ONCE_SECONDS; from the start where the last one was another, or ended by an error."""
-        last, self._teams = self._teams, None
-        _, finds = last if last and last[0] == job else (job, self._team_finds(job))
-        until = time.monotonic() + AT_ONCE_SECONDS
-        for found in finds:
-            if found is not None:
-                return messages.TeamFinds(found)
-            if time.monotonic() > until:
-                break
-        self._teams = job, finds
-        return messages.TeamFinds(None)
-
-    def _team_finds(self, job: messages.LeaveTeamsOut) -> Iterator[dict[str, Any] | None]:
         set_id, prepared = job.scoring_set_id, self._prepared(job.scoring_set_id)
         judged = {subset.value: own for subset, own in prepared.judged.items()}
-        return team_finds(
-            job.runs, lambda run: self._read(run, set_id)[2], judged, parse(job.measure), prepared.setting, job.level
-        )
+        of_set = judged, parse(job.measure), prepared.setting, prepared.level
+        return messages.TeamFinds(team_finds(job.runs, lambda run: self._read(run, set_id)[2], *of_set))
 
     def _enter(self, stage: messages.Stage) -> None:
         self._stage = stage

@@ -13,7 +13,6 @@ from leaderboard.results.writes import due_team_finds
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.writes import submissions
 from leaderboard.teams import writes as teams
-from leaderboard.worker import loop
 from tests.support.world import World
 
 # In the small campaign d1 and d2 are what the judgments below say of q1; the second team alone lists d2.
@@ -80,17 +79,6 @@ def test_a_worker_works_it_out_once_an_evaluation_has_closed_and_again_when_its_
     assert [team["unique"] for team in again.finds["subsets"]["all"]["teams"]] == [2]
 
 
-def test_a_worker_goes_on_where_it_stopped_and_looks_at_its_queue_between(
-    two_teams: tuple[World, int, int], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    world, _, _ = two_teams
-    if world.worker is not loop.Worker:  # the process of the test
-        monkeypatch.setattr("leaderboard.worker.run_scorer.AT_ONCE_SECONDS", -1.0)
-    close(world)
-    look_again(world)
-    assert kept(world) is not None
-
-
 def test_a_run_whose_file_is_damaged_leaves_it_undone_and_stops_nobody(two_teams: tuple[World, int, int]) -> None:
     world, first, _ = two_teams
     close(world)
@@ -100,4 +88,4 @@ def test_a_run_whose_file_is_damaged_leaves_it_undone_and_stops_nobody(two_teams
     assert world._worker is not None
     with world.database.read() as session:
         (due,) = due_team_finds(session)
-    assert not world._worker._failed_teams[due.job.scoring_set_id].is_over()
+    assert not world._worker._failed_teams[due.scoring_set_id].is_over()

@@ -5,7 +5,6 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
-import numpy as np
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
@@ -18,7 +17,6 @@ from leaderboard.frozen import frozen
 from leaderboard.generations.models import BoardGeneration
 from leaderboard.results.models import TeamFinds
 from leaderboard.results.reads.run import less
-from leaderboard.statistics import competition_ranks
 from leaderboard.teams.models import Team
 
 BASELINES = "Baselines"
@@ -106,25 +104,19 @@ def _teams(
 ) -> list[TeamLeftOut]:
     """One row for each team that is there still."""
     standing = {str(entry.scoring_id): entry for entry in entries}
-    before = ranks(entries, by)
-    places = {str(scoring): place for place, scoring in enumerate(before)}
-    means = np.array([standing[scoring].figure(by.name).mean for scoring in places], float)
+    means = {scoring: entry.figure(by.name).mean for scoring, entry in standing.items()}
+    before = {str(scoring): rank for scoring, rank in ranks(entries, by).items()}
     rows = []
     for team in (team for team in found if team["team"] in names):
-        own = [standing[scoring] for scoring in team["without"] if scoring in standing]
-        best = min(own, key=lambda entry: before.get(entry.scoring_id, len(before) + 1), default=None)
-        mean = without = best.figure(by.name).mean if best else None
-        rank = rank_without = before.get(best.scoring_id) if best else None
-        if best and team["unique"]:
-            without = team["without"][str(best.scoring_id)]
-            changed = means.copy()
-            for scoring, value in team["without"].items():
-                if scoring in places:
-                    changed[places[scoring]] = np.nan if value is None else value
-            if rank is not None:
-                after = competition_ranks(changed, by.direction)[places[str(best.scoring_id)]]
-                rank_without = None if without is None else int(after)
-        system, run = (best.system, best.submission_id) if best else (None, None)
+        own = [scoring for scoring in team["without"] if scoring in standing]
+        best = min(own, key=lambda scoring: before.get(scoring, len(before) + 1), default="")
+        changed, after = means, before
+        if team["unique"]:
+            changed = means | team["without"]
+            after = dict(zip(before, by.places([changed[scoring] for scoring in before]), strict=True))
+        entry, without = standing.get(best), changed.get(best)
+        system, run = (entry.system, entry.submission_id) if entry else (None, None)
+        rank, rank_without = before.get(best), None if without is None else after.get(best)
         (name, slug), counts = names[team["team"]], (team["runs"], team["unique"])
-        rows.append(TeamLeftOut(name, slug, *counts, system, run, mean, without, rank, rank_without))
+        rows.append(TeamLeftOut(name, slug, *counts, system, run, means.get(best), without, rank, rank_without))
     return rows
