@@ -145,7 +145,7 @@ def test_the_page_says_what_was_lost_where_and_has_each_curve_with_its_data(worl
     assert [row["query"] for row in table_of(browser.get(f"{charts}/queries.csv"))] == ["q1", "q2"]
     assert len(table_of(browser.get(f"{charts}/precision.csv"))) == 11
     words = text_of(page)
-    assert "At its threshold, 2, the run has AQWV 0.740; at the best, 1, it has MQWV 0.980" in words
+    assert "Returning scores down to 2 the run has AQWV 0.740; the best threshold, 1, gives MQWV 0.980" in words
     assert "The run's decisions have P_miss 0.250 and P_fa 0.00050, the best threshold P_miss 0.000 and P_fa" in words
     assert "On 0 of 2 queries nothing relevant is returned, on 0 the value is below 0." in words
 

@@ -89,9 +89,10 @@ def _value_chart(value: ValueCurves, data: Sequence[Row]) -> Chart:
     # A θ beyond all scores stands at the axis' end; decisions that no θ gives lie on no curve, and stand there too.
     own_x, best_x = (float(np.nan_to_num(np.clip(mark.theta, *domain), nan=domain[1])) for mark in value.marks[:2])
     own, best, each = (f"{name} {plain_figure(mark.qwv)}" for name, mark in zip(names, value.marks, strict=True))
-    thetas = [f"{mark.theta:.4g}" if np.isfinite(mark.theta) else "above all scores" for mark in value.marks]
-    decided = f"At its threshold, {thetas[0]}," if value.one_threshold else "By its own decisions"
-    says = f"{decided} the run has {own}; at the best, {thetas[1]}, it has {best}; at the best of each query, {each}."
+    at_best = f"{maximum.theta:.4g}" if np.isfinite(maximum.theta) else "above all scores"
+    returned = f"scores down to {actual.theta:.4g}" if np.isfinite(actual.theta) else "nothing"
+    decided = f"Returning {returned}" if value.one_threshold else "By its own decisions"
+    says = f"{decided} the run has {own}; the best threshold, {at_best}, gives {best}, the best of each query {each}."
     end = {"x": domain[1], "align": "right"} if best_x < sum(domain) / 2 else {"x": domain[0], "align": "left"}
     limit = [{"y": optimum.qwv, "text": each, "dx": 0, "dy": -9} | end]
     dashes = {"type": "rule", "color": drawing.MUTED, "strokeDash": [5, 4]}
