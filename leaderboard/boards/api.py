@@ -48,11 +48,11 @@ def what_moved(campaign: str, evaluation: str, before: int, after: int, **asked:
 
 
 @get(f"{EVALUATION}/sources", asks=("measure",))
-def list_sources(campaign: str, evaluation: str, **asked: Any) -> history.SourcesPage:
+def list_sources(campaign: str, evaluation: str, **asked: Any) -> breakdown.SourcesPage:
     """The boards by every source of judgments side by side, and how each agrees with the official one, where single
     queries are open.
     """
-    return read(history.sources, campaign, evaluation, **asked)
+    return read(breakdown.sources, campaign, evaluation, **asked)
 
 
 @get(f"{EVALUATION}/tags", asks=("measure",))

@@ -1,7 +1,7 @@
 """The board of an evaluation, old boards as they stood, what moved between two of them, and boards by several sources
 of judgments: as pages and as files."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -156,14 +156,9 @@ def old_board_file(campaign: str, evaluation: str, scoring_set: int) -> Table:
 @blueprint.get(DIFFERENCE)
 def what_moved(campaign: str, evaluation: str, before: int, after: int) -> ResponseReturnValue:
     page = read(history.board_difference, campaign, evaluation, before, after, asked=("measure",))
-    return _systems_in_pages("boards/difference.html", page)
-
-
-def _systems_in_pages(template: str, page: history.BoardDifference | history.SourcesPage) -> str:
     text = request.args.get("text", "")
-    systems: Sequence[history.SystemDifference | history.SourceRow] = page.rows
-    rows, paging = found_on_page(systems, lambda row: (row.system.name, row.system.team), text, page_number())
-    return render_template(template, page=page, rows=rows, paging=paging, text=text)
+    rows, paging = found_on_page(page.rows, lambda row: (row.system.name, row.system.team), text, page_number())
+    return render_template("boards/difference.html", page=page, rows=rows, paging=paging, text=text)
 
 
 @exported(blueprint, DIFFERENCE)
@@ -186,17 +181,17 @@ def what_moved_file(campaign: str, evaluation: str, before: int, after: int) -> 
 
 @blueprint.get(f"{ADDRESS}/sources")
 def sources(campaign: str, evaluation: str) -> ResponseReturnValue:
-    return _systems_in_pages("boards/sources.html", read(history.sources, campaign, evaluation, asked=("measure",)))
+    page = read(breakdown.sources, campaign, evaluation, asked=("measure",))
+    return breakdown_page("boards/sources.html", page, [source.source for source in page.sources[1:]], "")
 
 
 @exported(blueprint, f"{ADDRESS}/sources")
 def sources_file(campaign: str, evaluation: str) -> Table:
-    page = read(history.sources, campaign, evaluation, asked=("measure",))
-    shown = dict(columns(*OF_SYSTEM))
-    for index, source in enumerate(page.sources):
-        shown |= _of_source(source.source, index)
+    page = read(breakdown.sources, campaign, evaluation, asked=("measure",))
+    official, *others = (source.source for source in page.sources)
     facts = {
-        "measure": column_facts(page.column) if page.column else None,
+        "measure": column_facts(page.column),
+        "official": official,
         "agreement": {
             agreement.source.source: {
                 order.column.name: {"tau": order.tau, "tau_ap": order.tau_ap, "swapped": order.swapped}
@@ -206,14 +201,10 @@ def sources_file(campaign: str, evaluation: str) -> Table:
         },
         "judgments": {agreement.source.source: plain(agreement.judging) for agreement in page.agreements},
     }
-    return evaluation_table(page.evaluation, "-sources", shown, page.rows, facts)
-
-
-def _of_source(source: str, index: int) -> dict[str, Callable[[history.SourceRow], Cell]]:
-    return {
-        f"rank by {source}": lambda row: row.ranks[index],
-        f"mean by {source}": lambda row: row.figures[index].mean,
-    }
+    shown = breakdown_columns(
+        dict(zip(others, others, strict=True)), exports.paper_column(official, "mean", page.column)
+    )
+    return evaluation_table(page.evaluation, "-sources", rows=page.rows, facts=facts, **shown)
 
 
 TAGS = f"{ADDRESS}/tags"

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from leaderboard.access import CONSOLE, VISITOR, Actor
 from leaderboard.audit.writes import present
 from leaderboard.boards.models import Board
-from leaderboard.boards.reads import history as board_history
+from leaderboard.boards.reads import breakdown, history as board_history
 from leaderboard.boards.reads.board import BoardPage, BoardQuery, board
 from leaderboard.campaigns.models import Campaign
 from leaderboard.db import Database
@@ -63,9 +63,9 @@ def what_moved(
         return board_history.board_difference(session, actor, "news", "2026", one, other, now)
 
 
-def side_by_side(field: Field, actor: Actor = VISITOR, now: dt.datetime = NOW) -> board_history.SourcesPage:
+def side_by_side(field: Field, actor: Actor = VISITOR, now: dt.datetime = NOW) -> breakdown.SourcesPage:
     with field.database.read() as session:
-        return board_history.sources(session, actor, "news", "2026", now)
+        return breakdown.sources(session, actor, "news", "2026", now)
 
 
 def means(page: BoardPage) -> dict[str, float | None]:
@@ -164,7 +164,7 @@ def test_a_source_that_was_the_official_one_is_told_as_it_stood_while_details_ar
     # Beside the official one it goes on: by both sources the same runs are compared.
     assert means(old_board(field, first, now=later)) == {"Alder": 0.3}
     (row,) = side_by_side(field, now=later).rows
-    assert (row.submission_id, [figure.mean for figure in row.figures]) == (runs[1], [0.5, 0.3])
+    assert (row.mean, *row.cells) == (0.5, breakdown.Cell(0.3, 1, runs[1]))
     field.change(details=Opening.NEVER)
     assert means(old_board(field, first, now=later)) == {"Alder": 0.8}
     make_official(field, "assessors")
@@ -433,8 +433,8 @@ def test_sources_stand_side_by_side_with_how_they_agree(field: Field) -> None:
     field.judge_again(QRELS, dict(zip(runs, by_model, strict=True)), source="llm")
     page = side_by_side(field)
     assert [(one.source, one.official) for one in page.sources] == [("assessors", True), ("llm", False)]
-    assert [(row.system.name, row.ranks, row.spread) for row in page.rows] == [
-        ("Alder", (1, 2), 1), ("Birch", (2, 3), 1), ("Cedar", (3, 1), 2),
+    assert [(row.system.name, row.rank, [cell.rank for cell in row.cells]) for row in page.rows] == [
+        ("Alder", 1, [2]), ("Birch", 2, [3]), ("Cedar", 3, [1]),
     ]  # fmt: skip
     ((order, *_),) = [one.orders for one in page.agreements]
     # Cedar went past both others: of three pairs two are reversed.

@@ -1,4 +1,5 @@
-"""Tables of systems with a figure in each of several columns: by condition, or by the tags of an evaluation's queries.
+"""Tables of systems with a figure in each of several columns: by condition, by the tags of an evaluation's queries,
+or by source of judgments.
 
 One run of each system is there, received in time, with the rank that it has in each column.
 """
@@ -15,14 +16,17 @@ from leaderboard import errors
 from leaderboard.access import Actor, Content, may_see, require
 from leaderboard.boards.reads import entries as table
 from leaderboard.boards.reads.board import BoardQuery, Tag, positions_by_tag
-from leaderboard.boards.reads.history import labels_on
-from leaderboard.boards.reads.ranking import ComparedBoard, load_boards, sorted_rows
+from leaderboard.boards.reads.history import BoardVersion, board_version, labels_on, names_of
+from leaderboard.boards.reads.judging_agreement import JudgingAgreement, judging_agreement
+from leaderboard.boards.reads.ranking import ComparedBoard, Orders, load_boards, orders, shared, sorted_rows
 from leaderboard.evaluations.reads import evaluations as reads
 from leaderboard.frozen import frozen
 from leaderboard.metrics import Floats, Ints, parse
 from leaderboard.metrics.families.detection import measures_beside
 from leaderboard.results.reads.run import columns_over, load_vectors
-from leaderboard.submissions.rules import places_of
+from leaderboard.submissions.rules import STANDING, SetState, places_of
+from leaderboard.worker.models import ScoringSet
+from leaderboard.worker.reads import sets_of
 
 
 @frozen
@@ -73,6 +77,18 @@ def rows_of(
         if any(system in column for column in columns):
             cells = tuple(column.get(system, Cell()) for column in columns)
             yield SystemRow(label, system in own, None, None, cells)
+
+
+def rows_beside(
+    session: Session, boards: Sequence[ComparedBoard], columns: Sequence[Mapping[int, Cell]]
+) -> tuple[SystemRow, ...]:
+    """The same with the mean and the rank of the first column, and cells of the others only; the best mean first."""
+    rows = [
+        SystemRow(row.system, row.own, first.mean, first.rank, tuple(cells))
+        for row in rows_of(session, boards, columns)
+        for first, *cells in [row.cells]
+    ]
+    return tuple(boards[0].by.sort(rows, lambda row: row.mean))
 
 
 def listed(
@@ -127,18 +143,13 @@ def tags(
     [board] = load_boards(session, [(disclosure, by, ())])
     at = in_time(board)
     by_tag = [cells_of(board, at, own) for own in _over(session, board, at, [positions[tag] for tag in names])]
-    rows = [
-        SystemRow(row.system, row.own, overall.mean, overall.rank, tuple(cells))
-        for row in rows_of(session, [board], [cells_of(board, at), *by_tag])
-        for overall, *cells in [row.cells]
-    ]
     return TagsPage(
         evaluation=reads.evaluation_heading(evaluation, now),
         terms=reads.terms_of(session, actor, [(evaluation, scoring_set)], now)[evaluation.id],
         columns=columns,
         column=by,
         tags=tuple(Tag(name, len(positions[name])) for name in names),
-        rows=tuple(by.sort(rows, lambda row: row.mean)),
+        rows=rows_beside(session, [board], [cells_of(board, at), *by_tag]),
     )
 
 
@@ -157,3 +168,59 @@ def _over(session: Session, board: ComparedBoard, at: Ints, parts: Iterable[Sequ
         columns = columns_over(measure, values, queries, settings)
         none = np.full(len(scorings), np.nan)
         yield none if columns is None else measure.family.aggregation.combine(columns, None)
+
+
+@frozen
+class Agreement:
+    """How a source agrees with the official one: its boards, by each measure that both have, and its judgments; None
+    where no document was judged by both."""
+
+    source: BoardVersion
+    orders: tuple[Orders, ...]
+    judging: JudgingAgreement | None
+
+
+@frozen
+class SourcesPage:
+    """sources: the official one first, by which the mean and the rank of a row are; its cells are by the others."""
+
+    evaluation: reads.EvaluationHeading
+    sources: tuple[BoardVersion, ...]
+    columns: tuple[table.Column, ...]
+    column: table.Column
+    agreements: tuple[Agreement, ...]
+    rows: tuple[SystemRow, ...]
+
+
+def sources(
+    session: Session, actor: Actor, campaign_slug: str, slug: str, now: datetime, *, measure: str | None = None
+) -> SourcesPage:
+    """The boards by every source of judgments side by side. Raises NotAllowed while single queries are closed."""
+    evaluation = reads.find_evaluation(session, actor, campaign_slug, slug)
+    require(may_see(actor, evaluation, Content.DETAILS, now), reads.closed_details(evaluation))
+    sets = sets_of(session, evaluation, ScoringSet.state.in_(STANDING))
+    if not sets:
+        raise errors.NotFound("boards by source come with the first judgments")
+    sets.sort(key=lambda scoring_set: (scoring_set.state is SetState.BESIDE, scoring_set.source))
+    columns = table.columns_of(sets[0].settings)
+    by = table.pick(columns, measure)
+    compared = [[each for each in columns if each.name in scoring_set.settings.measures] for scoring_set in sets]
+    shown = (table.Disclosure(actor, evaluation, scoring_set, now) for scoring_set in sets)
+    boards = load_boards(session, ((each, by, own) for each, own in zip(shown, compared, strict=True)))
+    names = names_of(labels_on(session, boards))
+    agreements = tuple(
+        Agreement(
+            board_version(evaluation, scoring_set),
+            tuple(orders(each, shared(boards[0], each, board, each), names) for each in own),
+            judging_agreement(session, sets[0], scoring_set, board.disclosure.subset),
+        )
+        for scoring_set, board, own in zip(sets[1:], boards[1:], compared[1:], strict=True)
+    )
+    return SourcesPage(
+        evaluation=reads.evaluation_heading(evaluation, now),
+        sources=tuple(board_version(evaluation, scoring_set) for scoring_set in sets),
+        columns=columns,
+        column=by,
+        agreements=agreements,
+        rows=rows_beside(session, boards, [cells_of(board, in_time(board)) for board in boards]),
+    )

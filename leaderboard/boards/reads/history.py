@@ -13,9 +13,8 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard import errors, metrics, numbers
-from leaderboard.access import Actor, Content, effective_time, may_see, require, subset_seen
+from leaderboard.access import Actor, Content, effective_time, may_see, subset_seen
 from leaderboard.boards.reads import entries as table
-from leaderboard.boards.reads.judging_agreement import JudgingAgreement, judging_agreement
 from leaderboard.boards.reads.ranking import ComparedBoard, Orders, Shared, load_boards, orders, shared
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads import evaluations as reads
@@ -264,44 +263,6 @@ class BoardDifference:
         return next(order for order in self.orders if order.column == self.column)
 
 
-@frozen
-class SourceRow:
-    """A system's rank by each source, in the order of the page; None where it has none."""
-
-    system: table.SystemLabel
-    submission_id: int
-    ranks: tuple[int | None, ...]
-    figures: tuple[table.Figure, ...]
-
-    @property
-    def spread(self) -> int | None:
-        """The most places between two sources."""
-        known = [rank for rank in self.ranks if rank is not None]
-        return max(known) - min(known) if len(known) > 1 else None
-
-
-@frozen
-class Agreement:
-    """How a source agrees with the official one: its boards, by each measure that both have, and its judgments; None
-    where no document was judged by both."""
-
-    source: BoardVersion
-    orders: tuple[Orders, ...]
-    judging: JudgingAgreement | None
-
-
-@frozen
-class SourcesPage:
-    """sources: the official one first."""
-
-    evaluation: reads.EvaluationHeading
-    sources: tuple[BoardVersion, ...]
-    columns: tuple[table.Column, ...]
-    column: table.Column | None
-    agreements: tuple[Agreement, ...]
-    rows: tuple[SourceRow, ...]
-
-
 def board_difference(
     session: Session,
     actor: Actor,
@@ -326,7 +287,7 @@ def board_difference(
     former, board = boards = load_boards(session, asked)
     compared = shared(former, by_before, board, by)
     labels = labels_on(session, boards)
-    names = _names(labels)
+    names = names_of(labels)
     return BoardDifference(
         evaluation=reads.evaluation_heading(evaluation, now),
         before=board_version(evaluation, earlier),
@@ -347,43 +308,6 @@ def board_difference(
     )
 
 
-def sources(
-    session: Session, actor: Actor, campaign_slug: str, slug: str, now: datetime, *, measure: str | None = None
-) -> SourcesPage:
-    """The boards by every source of judgments side by side. Raises NotAllowed while single queries are closed."""
-    evaluation = reads.find_evaluation(session, actor, campaign_slug, slug)
-    require(may_see(actor, evaluation, Content.DETAILS, now), reads.closed_details(evaluation))
-    sets = sets_of(session, evaluation, ScoringSet.state.in_(STANDING))
-    sets.sort(key=lambda scoring_set: (scoring_set.state is SetState.BESIDE, scoring_set.source))
-    columns = table.columns_of(sets[0].settings) if sets else ()
-    by = table.pick(columns, measure) if columns else None
-    versions = tuple(board_version(evaluation, scoring_set) for scoring_set in sets)
-    compared = [[each for each in columns if each.name in scoring_set.settings.measures] for scoring_set in sets]
-    boards: tuple[ComparedBoard, ...] = ()
-    if by:
-        shown = (table.Disclosure(actor, evaluation, scoring_set, now) for scoring_set in sets)
-        boards = load_boards(session, ((each, by, own) for each, own in zip(shown, compared, strict=True)))
-    labels = labels_on(session, boards)
-    names = _names(labels)
-    subset = subset_seen(actor, evaluation, now)
-    agreements = tuple(
-        Agreement(
-            board_version(evaluation, scoring_set),
-            tuple(orders(each, shared(boards[0], each, board, each), names) for each in own),
-            judging_agreement(session, sets[0], scoring_set, subset),
-        )
-        for scoring_set, board, own in zip(sets[1:], boards[1:], compared[1:], strict=True)
-    )
-    return SourcesPage(
-        evaluation=reads.evaluation_heading(evaluation, now),
-        sources=versions,
-        columns=columns,
-        column=by,
-        agreements=agreements,
-        rows=_side_by_side(boards, labels),
-    )
-
-
 def _apart(former: ComparedBoard, board: ComparedBoard, compared: Shared, names: Mapping[int, str]) -> tuple[str, ...]:
     """Which systems are not compared, for what somebody did, or because they came."""
     apart = (former.ranks.keys() | board.ranks.keys()) - set(compared[0].tolist())
@@ -391,7 +315,7 @@ def _apart(former: ComparedBoard, board: ComparedBoard, compared: Shared, names:
     return (f"Not ranked by the same run on both boards: {numbers.first_of(listed, SYSTEMS_NAMED)}.",) if listed else ()
 
 
-def _names(labels: Mapping[int, table.SystemLabel]) -> dict[int, str]:
+def names_of(labels: Mapping[int, table.SystemLabel]) -> dict[int, str]:
     """What sentences call the systems of the boards, in the order of the names."""
     return dict(sorted(table.disambiguate(labels.values()).items(), key=lambda item: (item[1].casefold(), item[0])))
 
@@ -418,27 +342,8 @@ def _rows(
                 after=figure,
             )
         )
-    return tuple(sorted(rows, key=lambda row: _place(row.rank, row.system)))
-
-
-def _side_by_side(boards: Sequence[ComparedBoard], labels: Mapping[int, table.SystemLabel]) -> tuple[SourceRow, ...]:
-    lines, ranks = [board.lines for board in boards], [board.ranks for board in boards]
-    runs = {system: run for own in reversed(lines) for system, (run, _) in own.items()}
-    rows = [
-        SourceRow(
-            labels[system],
-            run,
-            tuple(own.get(system) for own in ranks),
-            tuple(own.get(system, (run, table.NO_FIGURE))[1] for own in lines),
-        )
-        for system, run in runs.items()
-    ]
-    return tuple(sorted(rows, key=lambda row: _place(row.ranks[0], row.system)))
-
-
-def _place(rank: int | None, system: table.SystemLabel) -> tuple[bool, int, str, int]:
-    """Sorts systems by rank, those without one last; where ranks are equal by name."""
-    return rank is None, rank or 0, system.name.casefold(), system.id
+    rows.sort(key=lambda row: (row.system.name.casefold(), row.system.id))
+    return tuple(sorted(rows, key=lambda row: (row.rank is None, row.rank or 0)))
 
 
 def _rejudged(

@@ -75,17 +75,10 @@ def _bars(title: str, rows: Sequence[Difference], width: int) -> Spec:
         }
         for query, difference in rows
     ]
-    axis: Spec | None = {
-        "title": None,
-        "labelExpr": SHORTENED,
-        "labelAngle": -90,
-        "labelLimit": room,
-        "labelOverlap": True,
-    }
+    labels = {"title": None, "labelExpr": SHORTENED, "labelAngle": -90, "labelLimit": room, "labelOverlap": True}
+    is_single = len(rows) <= SINGLE
+    x = {"field": "query", "type": "nominal", "sort": None, "axis": labels if is_single else None}
     y = {"field": "difference", "type": "quantitative", "axis": {"title": None, "labelExpr": drawing.SIGNED}}
-    mark, looks = "bar", {"color": drawing.COLOUR, "description": drawing.SAYS}
-    if len(rows) > SINGLE:
-        mark, axis, looks = "area", None, {"color": drawing.COLOUR}
-    x = {"field": "query", "type": "nominal", "sort": None, "axis": axis}
-    bars = drawing.layer(values, {"type": mark, "aria": True}, x=x, y=y, **looks)
+    looks = {"color": drawing.COLOUR} | ({"description": drawing.SAYS} if is_single else {})
+    bars = drawing.layer(values, {"type": "bar" if is_single else "area", "aria": True}, x=x, y=y, **looks)
     return drawing.plot(width, HEIGHT, title, [bars, drawing.ZERO], 8, room)
