@@ -83,7 +83,6 @@ ADDED: Mapping[str, Sequence[str]] = {
     "BoardVersion": ["words"],
     "Orders": ["pairs"],
     "SystemDifference": ["difference"],
-    "SourceRow": ["spread"],
 }
 UNBOUNDED = {"Column": {"lowest", "highest"}}  # bounds that may be infinite, which JSON can't say
 
