@@ -226,7 +226,6 @@ LEFT_OUT_ADDRESS = "/campaigns/<campaign>/<evaluation>/leave-one-team-out"
 LEFT_OUT_COLUMNS = columns(
     "team", "runs", "unique", "system=system.name", "submission=submission_id", "mean", "without", "difference", "rank",
     "rank_without",
-    system=lambda row: row.system and row.system.name,
 )  # fmt: skip
 
 
@@ -241,6 +240,6 @@ def leave_one_team_out_file(campaign: str, evaluation: str) -> Table:
     page = read(left_out.leave_one_team_out, campaign, evaluation)
     facts = {
         "measure": column_facts(page.column) if page.column else None,
-        **{name: getattr(page, name) for name in ("depth", "relevant", "unique", "current")},
+        **{name: getattr(page, name) for name in ("depth", "relevant", "unique")},
     }
     return evaluation_table(page.evaluation, "-leave-one-team-out", LEFT_OUT_COLUMNS, page.teams, facts)

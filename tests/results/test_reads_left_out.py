@@ -57,28 +57,26 @@ def test_the_largest_loss_comes_first_with_the_ranks_before_and_without(found: F
     ]  # fmt: skip
     assert page.loses_most == page.teams[0]
     assert page.teams[0].difference == pytest.approx(-0.11)
-    assert (page.relevant, page.unique, page.current) == (10, 6, True)
+    assert (page.relevant, page.unique) == (10, 6)
 
 
-def test_runs_that_changed_since_and_another_measure_make_it_old(found: Field) -> None:
+def test_what_was_found_by_other_runs_or_for_another_measure_is_not_shown(found: Field) -> None:
     found.run("Dogwood", {"AP": [0.9] * 4})
-    page = page_of(found)
-    assert not page.current
-    assert [row.rank for row in page.teams] == [2, 3, None, 5]
+    assert (page_of(found).lines, page_of(found).teams) == (None, ())
+    keep(found)
+    assert page_of(found).lines == 100
     keep(found, measure="P@5")
     assert page_of(found).lines is None
 
 
-def test_a_run_that_is_gone_leaves_its_team_without_a_figure(found: Field) -> None:
-    submission = next(row.submission_id for row in page_of(found).teams if row.team == "B")
-    assert submission is not None
-    found.withdraw(submission)
-    row = next(row for row in page_of(found).teams if row.team == "B")
-    assert (row.unique, row.system, row.mean, row.without, row.rank) == (2, None, None, None, None)
+def test_a_team_without_a_run_on_the_board_has_no_row_and_what_it_found_is_counted(found: Field) -> None:
+    keep(found, {"team": found.teams["B"], "runs": 1, "unique": 2, "without": {"0": 0.68}})
+    page = page_of(found)
+    assert (page.teams, page.unique) == ((), 2)
 
 
 def test_a_figure_that_is_undefined_without_own_finds_has_no_rank_and_stands_last(found: Field) -> None:
-    scorings = {row.team: str(found.scoring(row.submission_id or 0)) for row in page_of(found).teams}
+    scorings = {row.team: str(found.scoring(row.submission_id)) for row in page_of(found).teams}
     keep(
         found,
         {"team": found.teams["A"], "runs": 5, "unique": 3, "without": {scorings["A"]: None}},
@@ -89,7 +87,8 @@ def test_a_figure_that_is_undefined_without_own_finds_has_no_rank_and_stands_las
 
 
 def test_no_figure_that_falls_is_no_loss(found: Field) -> None:
-    keep(found, {"team": found.teams["C"], "runs": 1, "unique": 0, "without": {}})
+    scoring = next(str(found.scoring(row.submission_id)) for row in page_of(found).teams if row.team == "C")
+    keep(found, {"team": found.teams["C"], "runs": 1, "unique": 0, "without": {scoring: None}})
     page = page_of(found)
     assert (page.loses_most, page.unique) == (None, 0)
 

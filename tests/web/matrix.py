@@ -31,6 +31,7 @@ from leaderboard.evaluations import writes as evaluations, writes as submission_
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules import FormField, Split, Subset
 from leaderboard.formats import QueryRow, read_judgments
+from leaderboard.generations.models import BoardGeneration
 from leaderboard.judgments import writes as judgments, writes as queries
 from leaderboard.judgments.rules import JudgmentFiles
 from leaderboard.results.models import TeamFinds
@@ -243,7 +244,8 @@ def _team_finds(field: Field, run: int) -> None:
             team = {"team": field.teams["Sekretwoods"], "runs": 1, "unique": 1, "without": {str(scoring): mean}}
             subsets[subset.value] = {"relevant": 4, "teams": [team]}
         finds = {"lines": 4, "depth": 100, "subsets": subsets}
-        session.add(TeamFinds(scoring_set_id=current.id, measure="AP", generation=0, finds=finds))
+        number = session.get_one(BoardGeneration, current.evaluation_id).number
+        session.add(TeamFinds(scoring_set_id=current.id, measure="AP", generation=number, finds=finds))
 
 
 @contextlib.contextmanager

@@ -1,8 +1,9 @@
 """Leave one team out: what each team of an evaluation found alone, and what its figure is worth without that."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from datetime import datetime
+from operator import attrgetter
 from typing import Any
 
 import sqlalchemy as sa
@@ -17,23 +18,23 @@ from leaderboard.frozen import frozen
 from leaderboard.generations.models import BoardGeneration
 from leaderboard.results.models import TeamFinds
 from leaderboard.results.reads.run import less
-from leaderboard.teams.models import Team
 
 BASELINES = "Baselines"
+FOUND_BY = attrgetter("measure", "generation")
 
 
 @frozen
 class TeamLeftOut:
     """team: its name. runs: all of its runs in time. unique: relevant documents that these alone found. system: its
-    best one on the board, by its run `submission_id`; None without one. mean, rank: on the board; without: the same
-    without `unique`, all else as it is; None where undefined or not ranked."""
+    best one on the board, by its run `submission_id`. mean, rank: on the board; without: the same without `unique`, all
+    else as it is; None where undefined or not ranked."""
 
     team: str
     team_slug: str
     runs: int
     unique: int
-    system: SystemLabel | None
-    submission_id: int | None
+    system: SystemLabel
+    submission_id: int
     mean: float | None
     without: float | None
     rank: int | None
@@ -46,21 +47,17 @@ class TeamLeftOut:
 
 @frozen
 class LeaveOneTeamOutPage:
-    """lines: of all runs, None until it is worked out. current: whether by the runs of now. depth: ranks within which
-    a run finds a document; 0 until it is worked out, and where there are too many lines. teams: the largest loss
-    first"""
+    """lines: of all runs, None until it is worked out by the runs of now. depth: ranks within which a run finds a
+    document; 0 until it is worked out, and where there are too many lines. unique: relevant documents that one team
+    alone found. teams: the largest loss first"""
 
     evaluation: reads.EvaluationHeading
     column: Column | None
     lines: int | None
-    current: bool
     depth: int
     relevant: int
+    unique: int
     teams: tuple[TeamLeftOut, ...]
-
-    @property
-    def unique(self) -> int:
-        return sum(team.unique for team in self.teams)
 
     @property
     def loses_most(self) -> TeamLeftOut | None:
@@ -83,40 +80,37 @@ def leave_one_team_out(
     require(may_see(actor, evaluation, Content.NAMES, now), "The names of teams are hidden for now.")
     heading = reads.evaluation_heading(evaluation, now)
     stored = session.get(TeamFinds, scoring_set.id) if scoring_set else None
-    if scoring_set is None or stored is None or stored.measure != scoring_set.primary_measure:
-        return LeaveOneTeamOutPage(heading, None, None, False, 0, 0, ())
     number = session.scalar(sa.select(BoardGeneration.number).where(BoardGeneration.evaluation_id == evaluation.id))
+    if not (scoring_set and stored) or FOUND_BY(stored) != (scoring_set.primary_measure, number or 0):
+        return LeaveOneTeamOutPage(heading, None, None, 0, 0, 0, ())
     by, of_subsets = column(stored.measure), stored.finds.get("subsets", {})
     # With no hidden queries both subsets have the same.
     own = of_subsets.get(subset_seen(actor, evaluation, now).value) or of_subsets.get(Subset.ALL.value, {})
     found = own.get("teams", ())
-    named = sa.select(Team.id, Team.name, Team.slug).where(Team.id.in_([team["team"] for team in found]))
-    names = {0: (BASELINES, "")} | {team: (name, slug) for team, name, slug in session.execute(named)}
-    teams = _teams(found, load_standing(session, actor, evaluation, now, by), by, names)
+    teams = _teams(found, load_standing(session, actor, evaluation, now, by), by)
     teams.sort(key=lambda row: (_gain(row, by), row.rank or math.inf, row.team.casefold()))
-    depth, relevant = stored.finds.get("depth", 0), own.get("relevant", 0)
-    is_current = stored.generation == (number or 0)
-    return LeaveOneTeamOutPage(heading, by, stored.finds["lines"], is_current, depth, relevant, tuple(teams))
+    depth, counts = stored.finds.get("depth", 0), (own.get("relevant", 0), sum(team["unique"] for team in found))
+    return LeaveOneTeamOutPage(heading, by, stored.finds["lines"], depth, *counts, tuple(teams))
 
 
-def _teams(
-    found: Iterable[dict[str, Any]], entries: list[Entry], by: Column, names: Mapping[int, tuple[str, str]]
-) -> list[TeamLeftOut]:
-    """One row for each team that is there still."""
+def _teams(found: Iterable[dict[str, Any]], entries: list[Entry], by: Column) -> list[TeamLeftOut]:
+    """One row for each team that is on the board."""
     standing = {str(entry.scoring_id): entry for entry in entries}
     means = {scoring: entry.figure(by.name).mean for scoring, entry in standing.items()}
     before = {str(scoring): rank for scoring, rank in ranks(entries, by).items()}
     rows = []
-    for team in (team for team in found if team["team"] in names):
+    for team in found:
         own = [scoring for scoring in team["without"] if scoring in standing]
-        best = min(own, key=lambda scoring: before.get(scoring, len(before) + 1), default="")
+        if not own:
+            continue
+        best = min(own, key=lambda scoring: before.get(scoring, len(before) + 1))
         changed, after = means, before
         if team["unique"]:
             changed = means | team["without"]
             after = dict(zip(before, by.places([changed[scoring] for scoring in before]), strict=True))
-        entry, without = standing.get(best), changed.get(best)
-        system, run = (entry.system, entry.submission_id) if entry else (None, None)
+        entry, mean, without = standing[best], means[best], changed[best]
+        name, slug = (BASELINES, "") if entry.is_baseline else (entry.system.team, entry.system.team_slug)
+        counts, of_entry = (team["runs"], team["unique"]), (entry.system, entry.submission_id)
         rank, rank_without = before.get(best), None if without is None else after.get(best)
-        (name, slug), counts = names[team["team"]], (team["runs"], team["unique"])
-        rows.append(TeamLeftOut(name, slug, *counts, system, run, means.get(best), without, rank, rank_without))
+        rows.append(TeamLeftOut(name, slug, *counts, *of_entry, mean, without, rank, rank_without))
     return rows
