@@ -1,7 +1,6 @@
 """The values of a board's systems on every query, the easiest query first: which queries everybody misses, and which
 part the systems."""
 
-from dataclasses import replace
 from datetime import datetime
 
 import numpy as np
@@ -13,6 +12,7 @@ from leaderboard.boards.reads import entries as table
 from leaderboard.boards.reads.board import EVERYTHING, BoardQuery
 from leaderboard.boards.reads.entries import Column, Entry, Paging, per_query_columns
 from leaderboard.boards.reads.ranking import Show, load_standing, sort_entries
+from leaderboard.errors import NotFound
 from leaderboard.evaluations.reads import evaluations as reads
 from leaderboard.evaluations.reads.evaluations import EvaluationHeading
 from leaderboard.frozen import frozen
@@ -40,7 +40,7 @@ class HeatMapQuery:
 
 @frozen
 class HeatMapPage:
-    """column is None, and all behind it empty, before the first judgments.
+    """A board's systems on one page of its queries.
 
     systems    those shown, as the board by this measure has them: the first SYSTEMS of those with `text` in their names
     names      what charts call these
@@ -52,18 +52,18 @@ class HeatMapPage:
     """
 
     evaluation: EvaluationHeading
-    columns: tuple[Column, ...] = ()
-    column: Column | None = None
-    text: str = ""
-    systems: tuple[Entry, ...] = ()
-    names: tuple[str, ...] = ()
-    matching: int = 0
-    field: int = 0
-    queries: tuple[HeatMapQuery, ...] = ()
-    paging: Paging = table.ONE_PAGE
-    valueless: int = 0
-    missed: tuple[str, ...] = ()
-    parting: tuple[HeatMapQuery, ...] = ()
+    columns: tuple[Column, ...]
+    column: Column
+    text: str
+    systems: tuple[Entry, ...]
+    names: tuple[str, ...]
+    matching: int
+    field: int
+    queries: tuple[HeatMapQuery, ...]
+    paging: Paging
+    valueless: int
+    missed: tuple[str, ...]
+    parting: tuple[HeatMapQuery, ...]
 
 
 def heat_map(
@@ -71,47 +71,24 @@ def heat_map(
 ) -> HeatMapPage:
     """One page of the queries, or all of them, by the measure that `view` names, else the first.
 
-    Raises NotFound for no such evaluation, NotAllowed while single queries may not be seen, BadInput for a measure that
-    it does not have.
+    Raises NotFound for no such evaluation and before the first judgments, NotAllowed while single queries may not be
+    seen, BadInput for a measure that it does not have.
     """
     evaluation, scoring_set = reads.find_evaluation_and_set(session, actor, campaign_slug, slug)
     require(may_see(actor, evaluation, Content.DETAILS, now), reads.closed_details(evaluation))
-    page = HeatMapPage(reads.evaluation_heading(evaluation, now), text=view.text)
     if scoring_set is None:
-        return page
+        raise NotFound("the heat map comes with the first judgments")
     columns, subset = per_query_columns(scoring_set), subset_seen(actor, evaluation, now)
     by = table.pick(columns, view.measure)
     entries = sort_entries(load_standing(session, actor, evaluation, now, by), by, "", Show.PRIMARY)
     vectors = load_vectors(session, [entry.scoring_id for entry in entries], [by.name], subset)
     entries = [entry for entry in entries if entry.scoring_id in vectors]
+    values = np.vstack([vectors[entry.scoring_id][by.name] for entry in entries] or [np.empty(0)])
     matching = [at for at, own in enumerate(entries) if table.is_found(view.text, (own.system.name, own.system.team))]
     called, shown = table.disambiguate(entry.system for entry in entries), matching[:SYSTEMS]
-    page = replace(
-        page,
-        columns=columns,
-        column=by,
-        systems=tuple(entries[at] for at in shown),
-        names=tuple(called[entries[at].system.id] + (", late" if entries[at].late else "") for at in shown),
-        matching=len(matching),
-        field=len(entries),
-    )
     texts, excluded = may_see(actor, evaluation, Content.TEXTS, now), scoring_set.settings.excluded
-    known = sa.select(Query.position, Query.external_id, Query.text).where(*reads.of_subset(evaluation.id, subset))
-    queries = {at: (name, text if texts else "") for at, name, text in session.execute(known) if name not in excluded}
-    values = np.vstack([vectors[entry.scoring_id][by.name] for entry in entries] or [np.empty(0)])
-    return _with_queries(page, by, queries, values, shown, view.page)
-
-
-def _with_queries(
-    page: HeatMapPage,
-    by: Column,
-    known: dict[int, tuple[str, str]],
-    values: Floats,
-    shown: list[int],
-    number: int | None,
-) -> HeatMapPage:
-    """known: position of a query -> its id and text; values: float64[systems, positions]; shown: which systems are;
-    number: of the page of queries"""
+    wanted = sa.select(Query.position, Query.external_id, Query.text).where(*reads.of_subset(evaluation.id, subset))
+    known = {at: (name, text if texts else "") for at, name, text in session.execute(wanted) if name not in excluded}
     spread, (low, high) = spread_of(list(values), by), _middle_half(values)
     sign = 1.0 if by.direction == "lower" else -1.0
     medians, best = sign * spread.median, sign * spread.best  # the easiest is the lowest
@@ -122,12 +99,19 @@ def _with_queries(
         own = tuple(None if np.isnan(value) else value for value in values[shown, at].tolist())
         return HeatMapQuery(*known[at], float(spread.median[at]), float(spread.best[at]), (low[at], high[at]), own)
 
-    of_page, paging = table.paged(valued, number, QUERIES)
-    parted = [at for at in valued if low[at] < high[at]] if page.field >= LEAST_SYSTEMS else []
+    of_page, paging = table.paged(valued, view.page, QUERIES)
+    parted = [at for at in valued if low[at] < high[at]] if len(entries) >= LEAST_SYSTEMS else []
     parted.sort(key=lambda at: low[at] - high[at])
     nothing = sign * (by.highest if by.direction == "lower" else max(by.lowest, 0.0))  # what finding nothing gives
-    return replace(
-        page,
+    return HeatMapPage(
+        evaluation=reads.evaluation_heading(evaluation, now),
+        columns=columns,
+        column=by,
+        text=view.text,
+        systems=tuple(entries[at] for at in shown),
+        names=tuple(called[entries[at].system.id] + (", late" if entries[at].late else "") for at in shown),
+        matching=len(matching),
+        field=len(entries),
         queries=tuple(map(query, of_page)),
         paging=paging,
         valueless=len(known) - len(valued),

@@ -22,9 +22,9 @@ SWATCH = 40  # px
 
 def heat_map_chart(page: HeatMapPage) -> Chart | None:
     """None where there is no system or no query to draw."""
-    column = page.column
-    if column is None or not page.systems or not page.queries:
+    if not page.systems or not page.queries:
         return None
+    column = page.column
     alt = f"Heat map of {column.name}: {len(page.queries)} queries by {len(page.systems)} systems."
     sentence = (
         f"A row is a query, the easiest by the median of {counted(page.field, 'system')} on top; a column is a system, "
