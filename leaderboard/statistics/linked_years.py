@@ -20,7 +20,6 @@ Scaling, and Linking, 2014 (common items, turned round: here systems are common,
 """
 
 import math
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -28,6 +27,7 @@ import numpy as np
 from leaderboard.frozen import frozen
 from leaderboard.metrics.segments import Bools, Floats, Ints
 from leaderboard.numbers import counted
+from leaderboard.statistics.intervals import students_t
 from leaderboard.statistics.samples import ALIKE, ALPHA
 
 LEAST_FREEDOM = 2  # with 1, intervals are 12.7 standard errors wide at each side: as wide as most measures' range
@@ -75,10 +75,6 @@ class SplitChange:
     links: int
     reason: str | None
 
-    def without_intervals(self, reason: str) -> "SplitChange":
-        versions, periods = Part(self.of_versions.estimate), Part(self.of_periods.estimate)
-        return replace(self, of_versions=versions, of_periods=periods, reason=reason)
-
 
 def linked(ran: Bools) -> Bools:
     """bool[P, P]: whether a chain of versions, each in two periods, leads from one period to the other.
@@ -95,10 +91,11 @@ def linked(ran: Bools) -> Bools:
     return reached
 
 
-def change(means: Floats, first: Cells, second: Cells) -> SplitChange | None:
+def change(means: Floats, first: Cells, second: Cells, no_interval: str | None = None) -> SplitChange | None:
     """How the change from `first` to `second` is split; None where nothing links their periods.
 
-    means: float64[V, P] of the versions in the periods, NaN where a version did not run.
+    means: float64[V, P] of the versions in the periods, NaN where a version did not run. no_interval: why there is none
+    whatever the means are
 
     >>> import numpy as np
     >>> bm25, tfidf, old, new = [0.4, 0.3], [0.3, 0.2], [0.5, np.nan], [np.nan, 0.6]  # the second year is harder
@@ -135,30 +132,24 @@ def change(means: Floats, first: Cells, second: Cells) -> SplitChange | None:
     start, end = (float(means[cells.versions, cells.period].mean()) for cells in (first, second))
     seen_twice = links[np.concatenate((first.versions, second.versions))].any()
     error = math.sqrt((residuals**2).sum() / max(1, freedom))
-    reach = error * _critical(max(1, freedom))
-    split = SplitChange(
+    few = FEW_LINKS.format(counted(len(of_links), "version")) if freedom < LEAST_FREEDOM else None
+    no_interval = no_interval or few or (ALL_ALIKE if error <= ALIKE else None)
+    reach = None if no_interval else error * float(students_t(np.array(freedom), ALPHA))
+    return SplitChange(
         start,
         end,
         (len(first.versions), len(second.versions)),
         _part(of_versions, WIDER**2 * float((compared**2 / times).sum() + through @ inverse @ through), reach),
         _part(of_periods, float(step @ inverse @ step), reach),
         end - start - of_versions - of_periods if seen_twice else None,
-        int(links.sum()),
-        None,
+        len(of_links),
+        no_interval,
     )
-    if freedom < LEAST_FREEDOM:
-        return split.without_intervals(FEW_LINKS.format(counted(split.links, "version")))
-    return split if error > ALIKE else split.without_intervals(ALL_ALIKE)
 
 
-def _part(estimate: float, variance: float, reach: float) -> Part:
-    """variance: in that of one mean; reach: half of the interval that one mean would have"""
+def _part(estimate: float, variance: float, reach: float | None) -> Part:
+    """variance: in that of one mean; reach: half of the interval that one mean would have, None for no interval"""
+    if reach is None:
+        return Part(estimate)
     half = math.sqrt(max(0.0, variance)) * reach
     return Part(estimate, estimate - half, estimate + half)
-
-
-def _critical(freedom: int) -> float:
-    """Student's, of an interval."""
-    from scipy.special import stdtrit  # here, because importing it takes longer than most pages
-
-    return float(stdtrit(freedom, 1 - ALPHA / 2))

@@ -178,16 +178,15 @@ class _Means:
         if not all(ends):
             return None
         cells = [np.array([self._cell(run) for run in runs]) for runs in ends]
-        split = change(self.values, *(Cells(own[:, 0], int(own[0, 1])) for own in cells))
-        reason = split and self._no_interval([run for runs in ends for run in runs])
-        return split.without_intervals(reason) if split and reason else split
+        first, last = (Cells(own[:, 0], int(own[0, 1])) for own in cells)
+        return change(self.values, first, last, self._no_interval([run for runs in ends for run in runs]))
 
-    def _no_interval(self, compared: Sequence[PeriodPoint]) -> str:
-        """Why a change has no interval, whatever the means are; empty where it may have."""
+    def _no_interval(self, compared: Sequence[PeriodPoint]) -> str | None:
+        """Why a change has no interval, whatever the means are; None where it may have."""
         name = self.page.column.name
         runs = [*compared, *(run for own in self.by_version.values() if len(own) > 1 for run in own.values())]
         if any(run.entry.chosen_of > 1 for run in runs):
             return BEST_OF_SEVERAL
         settings = [(period.measures[name], period.terms.settings.metric) for period in self.page.periods]
         least = max(least_queries(parse(measure), setting).for_ranks for measure, setting in settings)
-        return "" if min(run.figure.count for run in runs) >= least else FEW_QUERIES.format(name, least)
+        return FEW_QUERIES.format(name, least) if min(run.figure.count for run in runs) < least else None
