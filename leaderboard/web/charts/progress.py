@@ -9,28 +9,13 @@ from leaderboard.boards.reads.entries import Column
 from leaderboard.frozen import frozen
 from leaderboard.numbers import counted
 from leaderboard.progress.reads.progress import Line, ProgressPage
-from leaderboard.web.charts.drawing import (
-    COLOUR,
-    INK,
-    LEFT,
-    MUTED,
-    PAGE,
-    REST,
-    SAYS,
-    SERIES,
-    WIDE,
-    ZERO,
-    Chart,
-    Row,
-    Spec,
-    by,
-    draw,
-    plot,
-)  # fmt: skip
+from leaderboard.web.charts import drawing
+from leaderboard.web.charts.drawing import COLOUR, INK, MUTED, REST, SERIES, WIDE, Chart, Row, Spec, by
 from leaderboard.web.exports import file_name
 from leaderboard.web.formatting import plain_figure
 from leaderboard.web.sentences import best_over_periods, one_system_over_periods
 
+COLUMNS = ("period", "mean", "low", "high", "rank")  # of the file of the data, beside the line
 PROGRESS_HEIGHT = 340  # px, of the plot
 INTERVAL = 5  # px, width of the bar of an interval
 LABEL_HEIGHT = 17  # px, between two labels
@@ -59,9 +44,10 @@ def progress_chart(page: ProgressPage, kind: str = "system", only: int | None = 
         sentence += f" The other {counted(len(drawn) - len(named), kind)} are not drawn."
         drawn = named
     rows = _rows(page.column, drawn)
+    data = [{"line": row["name"]} | {key: row[key] for key in COLUMNS} for row in sorted(rows, key=itemgetter("line"))]
     alt = f"Line chart of {page.column.name} over {', '.join(period.label for period in page.periods)}. {sentence}"
     name = f"{kind}s" if only is None else file_name(f"{page.campaign.slug}-{page.condition}".rstrip("-"))
-    return draw(name, lambda width: _progress(page, rows, width), alt, sentence, _data(drawn))
+    return drawing.draw(name, lambda width: _progress(page, rows, width), alt, sentence, data)
 
 
 def _colour(line: Line, only: int | None) -> str:
@@ -109,8 +95,11 @@ class _Drawn:
                 "is_named": self.is_named,
                 "period": point.period.label,
                 "mean": figure.mean,
-                "low": figure.low if self.is_series else None,
-                "high": figure.mean if figure.high is None else figure.high,
+                "low": figure.low,
+                "high": figure.high,
+                "rank": point.rank,
+                "has_interval": self.is_series and figure.low is not None,
+                "top": figure.mean if figure.high is None else figure.high,
                 "text": text,
                 "says": says,
                 "is_best": point.best,
@@ -131,27 +120,11 @@ def _rows(column: Column, drawn: Sequence[_Drawn]) -> list[Row]:
     return [row for number, own in upwards for row in own.rows(column, number, asides.get(number, 0.0))]
 
 
-def _data(drawn: Sequence[_Drawn]) -> list[Row]:
-    """What a file of the chart's data holds."""
-    return [
-        {
-            "line": own.line.called,
-            "period": point.period.label,
-            "mean": point.figure.mean,
-            "low": point.figure.low,
-            "high": point.figure.high,
-            "rank": point.rank,
-        }
-        for own in drawn
-        for point in own.line.points
-    ]
-
-
 def _progress(page: ProgressPage, rows: Sequence[Row], width: int) -> Spec:
     """One drawing of the lines at one width."""
     column, is_wide, periods = page.column, width == WIDE, [period.label for period in page.periods]
     right = 232 if is_wide else 126
-    inner = width - LEFT - right
+    inner = width - drawing.LEFT - right
     domain = _domain(column, rows)
     x = {
         "field": "period",
@@ -167,7 +140,7 @@ def _progress(page: ProgressPage, rows: Sequence[Row], width: int) -> Spec:
     layers = [
         {
             "data": {"values": rows},
-            "encoding": {"x": x, "y": y, "xOffset": aside, "color": COLOUR, "description": SAYS},
+            "encoding": {"x": x, "y": y, "xOffset": aside, "color": COLOUR, "description": drawing.SAYS},
             "layer": [*MARKS, labels],
         }
     ]
@@ -176,8 +149,8 @@ def _progress(page: ProgressPage, rows: Sequence[Row], width: int) -> Spec:
         title += "; lower is better"
     if column.lowest < 0:  # which any lower one is worse than
         title += "; 0 = nothing returned"
-        layers.append(ZERO)
-    return plot(width, PROGRESS_HEIGHT, title, layers, right, 28)
+        layers.append(drawing.ZERO)
+    return drawing.plot(width, PROGRESS_HEIGHT, title, layers, right, 28)
 
 
 def _labels(rows: Sequence[Row], latest: str, axis: tuple[float, float]) -> list[Row]:
@@ -226,7 +199,7 @@ MARKS: list[Spec] = [  # lines, their intervals and points, and a ring round the
         },
     },
     {
-        "transform": [{"filter": "isValid(datum.low)"}],
+        "transform": [{"filter": "datum.has_interval"}],
         "mark": {"type": "rule", "aria": True, "strokeWidth": INTERVAL, "opacity": 0.25},
         "encoding": {"y": {"field": "low"}, "y2": {"field": "high"}},
     },
@@ -243,14 +216,14 @@ MARKS: list[Spec] = [  # lines, their intervals and points, and a ring round the
         "transform": BEST,
         # Its outline lies below its letters (in the style sheet), so that a line behind it does not make it unreadable.
         "mark": {"type": "text", "fontWeight": 600, "baseline": "bottom", "dy": -11, "fill": INK, "strokeWidth": 4},
-        "encoding": {"y": {"field": "high"}, "text": {"field": "text"}, "stroke": {"value": PAGE}},
+        "encoding": {"y": {"field": "top"}, "text": {"field": "text"}, "stroke": {"value": drawing.PAGE}},
     },
 ]
 
 
 def _domain(column: Column, rows: Sequence[Row]) -> tuple[float, float]:
     """What the axis spans: every figure with its interval and some air; zero too where a value can be below it."""
-    ends = [row[end] for row in rows for end in ("mean", "low", "high") if row[end] is not None]
+    ends = [row[end] for row in rows for end in ("mean", "low" if row["has_interval"] else "mean", "top")]
     if column.lowest < 0:
         ends.append(0.0)
     lowest, highest = min(ends), max(ends)
