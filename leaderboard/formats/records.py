@@ -50,7 +50,7 @@ def read_csv(
     names: Names = []
     schema, places, passed = None, [0], 0
     numbers, records = array("q"), []
-    for line, record in _csv_records(text, problems, size):
+    for line, record in csv_records(text, problems, size):
         if not names:
             names = [our_name(name) for name in record]
         elif len(record) != len(names):
@@ -79,9 +79,12 @@ def _table_of_records(
     return checked_table(schema, problems.limits, numbers, texts)
 
 
-def _csv_records(text: CappedReader, problems: Problems, size: int) -> Iterator[tuple[int, list[str]]]:
+def csv_records(
+    text: CappedReader, problems: Problems, size: int, delimiter: str = ","
+) -> Iterator[tuple[int, list[str]]]:
     """The records that hold something, each with its first line, up to one that is no CSV."""
-    reader = csv.reader((line for _, line in numbered_lines(text, problems, size)), strict=True)
+    lines = (line for _, line in numbered_lines(text, problems, size))
+    reader = csv.reader(lines, strict=True, delimiter=delimiter)
     while True:
         first = reader.line_num + 1
         try:

@@ -23,7 +23,6 @@ Answer = Opinion | tuple[str, ...]
 
 blueprint = Blueprint("opinion", __name__)
 
-MOST = 5_000_000  # pairs of systems × rows: two thirds of the computing that `bounded` allows
 NOTHING: tuple[str, ...] = ("choose a file, or paste the values",)
 TOO_MUCH = "takes too much memory or time to compute here: `leaderboard opinion` has no such limit"
 
@@ -68,6 +67,6 @@ def _of_values(fields: Fields, source: Path | ByteSource, name: str) -> Answer:
     direction = "lower" if fields.get("lower") else "higher"
     try:
         with uploads.turn():
-            return bounded.call(opinion_or_problems, source, name, direction, MOST)
+            return bounded.call(opinion_or_problems, source, name, direction)
     except bounded.Exceeded:
         return (TOO_MUCH,)

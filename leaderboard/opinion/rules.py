@@ -1,17 +1,16 @@
 """Per-query values of the systems of any board, read from CSV, and what a board of ours would say of them."""
 
-import csv
-import io
-import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 
 from leaderboard import statistics
-from leaderboard.errors import FileRejected, Problem
+from leaderboard.errors import FileRejected
 from leaderboard.formats import ByteSource, Limits, open_plain
 from leaderboard.formats.plain_text import MIB, shown
+from leaderboard.formats.problems import BATCH_BYTES, HEAD_BYTES, Problems, Wrong, wrong_width
+from leaderboard.formats.records import csv_records
 from leaderboard.formats.tables import our_name
 from leaderboard.frozen import frozen
 from leaderboard.metrics import Floats
@@ -22,7 +21,7 @@ from leaderboard.statistics.fragility import Fragility
 from leaderboard.statistics.ranks import rank_sets
 
 TEXT = Limits(expanded_bytes=128 * MIB)
-TOLD = 20  # problems
+NO_SYSTEMS = "needs a column of queries, then two columns or more with names of different systems"
 NAMED = 5  # systems or items that a sentence names
 DRAWN = 20_000_000  # items drawn for intervals at most, as for a board
 
@@ -55,20 +54,18 @@ class Opinion:
     lead_rests_on: tuple[str, ...]
 
 
-def opinion_or_problems(
-    source: Path | ByteSource, name: str, direction: Direction, most: int
-) -> Opinion | tuple[str, ...]:
+def opinion_or_problems(source: Path | ByteSource, name: str, direction: Direction) -> Opinion | tuple[str, ...]:
     """For a process of its own, from which no exception comes back."""
     try:
-        return opinion(source, name, direction, most)
+        return opinion(source, name, direction)
     except FileRejected as error:
         return tuple(error.lines)
 
 
-def opinion(source: Path | ByteSource, name: str, direction: Direction, most: int | None = None) -> Opinion:
+def opinion(source: Path | ByteSource, name: str, direction: Direction) -> Opinion:
     """Of CSV with a head: the item in the first column, a system in each other one. As for a board of means over items,
-    whose limits are not known. most: pairs of systems × items. Raises FileRejected with everything that is wrong."""
-    item, items, systems, values = _read(source, name, most)
+    whose limits are not known. Raises FileRejected with everything that is wrong."""
+    item, items, systems, values = _read(source, name)
     resamples = statistics.affordable_resamples(len(items), DRAWN)
     ranks = rank_sets(values, direction, resamples=resamples)
     means = statistics.intervals([(column,) for column in values.T], resamples=resamples)
@@ -83,45 +80,34 @@ def opinion(source: Path | ByteSource, name: str, direction: Direction, most: in
     return Opinion(item, len(items), direction, tuple(rows), finding, ranks.resamples, known, lead.leader, removed)
 
 
-def _read(source: Path | ByteSource, name: str, most: int | None) -> tuple[str, list[str], list[str], Floats]:
+def _read(source: Path | ByteSource, name: str) -> tuple[str, list[str], list[str], Floats]:
     """What a row is; the items; the systems; float64[items, systems]."""
-    (_, (first, *systems)), *rows = _records(source, name) or [(1, [""])]
+    problems = Problems(name, TEXT)
+    with open_plain(source, TEXT, name) as text:
+        delimiter = chr(max(b",;\t", key=text.peek(HEAD_BYTES).partition(b"\n")[0].count))
+        records = csv_records(text, problems, BATCH_BYTES, delimiter)
+        (_, (first, *systems)), *rows = [(line, [*map(str.strip, cells)]) for line, cells in records] or [(1, [""])]
     rows = [row for row in rows if any(row[1][1:]) or len(row[1]) == 1]  # what has no value for any system says nothing
-    problems, items = list[Problem](), dict[str, int]()
+    items, problems.lines = dict[str, int](), len(rows)
     values = np.full((len(rows), len(systems)), np.nan)
     for row, (line, (item, *cells)) in zip(values, rows, strict=True):
         if len(cells) != len(systems):
-            problems.append(Problem(line, f"has {counted(len(cells) + 1, 'cell')}, the head {len(systems) + 1}"))
+            problems.add(line, wrong_width(str(len(systems) + 1), len(cells) + 1, shown(", ".join((first, *systems)))))
         elif items.setdefault(item, line) != line:
-            problems.append(Problem(line, f"{shown(item)} is on line {items[item]} already"))
+            problems.add(line, Wrong(f"{shown(item)} is on line {items[item]} already", "the row is there already"))
         for at, (system, cell) in enumerate(zip(systems, cells, strict=False)):
             try:
                 row[at] = read_number(cell)
             except ValueError as error:
                 wrong = f"{shown(cell)} is {error}" if cell else "the value is missing"
-                problems.append(Problem(line, f"{shown(system)}: {wrong}"))
-    size = f"{counted(len(systems), 'system')} on {counted(len(rows), 'row')}"
+                problems.add(line, Wrong(f"{shown(system)}: {wrong}", f"{shown(system)}: no value"))
     if len(systems) < 2 or "" in systems or len({*systems}) < len(systems):
-        problems = [Problem(1, "needs a column of queries, then two columns or more with names of different systems")]
-    elif not problems and len(rows) < statistics.LEAST_QUERIES:
-        problems = [Problem(None, f"has {size}; at least {statistics.LEAST_QUERIES} rows are needed")]
-    elif most is not None and math.comb(len(systems), 2) * len(rows) > most:
-        problems = [Problem(None, f"has {size}, which is too much for this page: `leaderboard opinion` takes it")]
-    if problems:
-        raise FileRejected(problems[:TOLD], len(problems), name)
+        raise problems.rejection(NO_SYSTEMS, 1)
+    problems.raise_if_any()
+    if len(rows) < statistics.LEAST_QUERIES:
+        size = f"{counted(len(systems), 'system')} on {counted(len(rows), 'row')}"
+        raise problems.rejection(f"has {size}; at least {statistics.LEAST_QUERIES} rows are needed")
     return "query" if our_name(first) == "query" else "item", [*items], systems, values
-
-
-def _records(source: Path | ByteSource, name: str) -> list[tuple[int, list[str]]]:
-    """Each with the number of its last line."""
-    with open_plain(source, TEXT, name) as text:
-        content = text.read().decode("utf-8", "replace")
-    delimiter = max(",;\t", key=content.partition("\n")[0].count)
-    reader = csv.reader(io.StringIO(content, newline=""), delimiter=delimiter)
-    try:
-        return [(reader.line_num, [cell.strip() for cell in cells]) for cells in reader if any(cells)]
-    except csv.Error as error:
-        raise FileRejected([Problem(reader.line_num, f"is no CSV: {error}")], name=name) from None
 
 
 def _best(rows: Sequence[SystemOpinion]) -> str:

@@ -80,18 +80,25 @@ def test_other_separators_and_gzip_are_read(called: Called, separator: str) -> N
             "query,A,B\nq1,1,\n\nq1,x,nan\nq3,1\n",
             [
                 "line 2: B: the value is missing",
+                "line 4: B: nan is no finite number",
                 "line 4: q1 is on line 2 already",
                 "line 4: A: x is no finite number",
-                "line 4: B: nan is no finite number",
-                "line 5: has 2 cells, the head 3",
+                "line 5: expected 3 columns, found 2 (query, A, B)",
             ],
         ),
+        ("query,A,B\nq1,\"1\"x,2\n", ["line 2: is no CSV: ',' expected after '\"'; reading ended here"]),
         ("PK\x03\x04", ["is a zip archive or an office document; give plain text or gzip"]),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_said_with_its_line(called: Called, text: str, says: list[str]) -> None:
     Path("bad.csv").write_text(text)
     assert called("bad.csv") == (2, "", "".join(f"bad.csv: {line}\n" for line in says))
+
+
+def test_what_many_lines_have_in_common_comes_first(called: Called) -> None:
+    Path("bad.csv").write_text("query,A,B\n" + "".join(f"q{number},1,\n" for number in range(11)))
+    first, second, *_ = called("bad.csv")[2].splitlines()
+    assert (first, second) == ("bad.csv: 11 of 11 lines: B: no value", "bad.csv: line 2: B: the value is missing")
 
 
 def test_a_query_without_a_value_for_any_system_is_left_out_as_a_boards_file_has_it(called: Called) -> None:

@@ -3,6 +3,7 @@
 import pytest
 from flask import Flask
 
+from leaderboard import bounded
 from leaderboard.opinion import pages
 from tests.support.pages import text_of
 from tests.web.conftest import Reader, files_in
@@ -40,9 +41,9 @@ def test_nothing_sent_asks_for_something_and_too_much_names_the_command(
     participant: Reader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert "choose a file, or paste the values" in participant.send(OPINION, None, field="values").text
-    monkeypatch.setattr(pages, "MOST", 7)
+    monkeypatch.setattr(bounded, "MEMORY_BYTES", 2**20)
     much = participant.send(OPINION, VALUES, "values.csv", field="values")
-    assert "has 2 systems on 8 rows, which is too much for this page: `leaderboard opinion` takes it" in much.text
+    assert "takes too much memory or time to compute here: `leaderboard opinion` has no such limit" in much.text
 
 
 def test_it_is_asked_for_as_often_as_checks_of_runs_are(
