@@ -1,5 +1,6 @@
 """A campaign over its periods, and one period over its conditions: as pages and as files."""
 
+from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
@@ -61,14 +62,19 @@ def progress_charts(campaign: str) -> tuple[Chart | None, Chart | None]:
 def progress_file(campaign: str) -> exports.Table:
     """A row a system and period."""
     page = read(reads.progress, campaign, asked=ASKED)
-    facts = {
-        "campaign": exports.campaign_facts(page.campaign),
-        "condition": page.condition,
-        "measure": exports.column_facts(page.column),
-        "terms": {period.slug: exports.terms_facts(period.terms) for period in page.periods},
-    }
+    facts = {"condition": page.condition, "terms": _terms(page.periods)}
     points = [point for line in (*page.systems, *page.baselines) for point in line.points]
-    return exports.table(f"{page.campaign.slug}-progress", COLUMNS, points, facts)
+    return _table(page, "progress", facts, columns=COLUMNS, rows=points)
+
+
+def _terms(periods: Iterable[reads.Period]) -> dict[str, Any]:
+    return {period.slug: exports.terms_facts(period.terms) for period in periods}
+
+
+def _table(page: Any, name: str, facts: dict[str, Any], **more: Any) -> exports.Table:
+    """A table of a page of a campaign by one measure."""
+    facts = {"campaign": exports.campaign_facts(page.campaign), "measure": exports.column_facts(page.column), **facts}
+    return exports.table(f"{page.campaign.slug}-{name}", facts=facts, **more)
 
 
 ACROSS_ADDRESS = "/campaigns/<campaign>/across"
@@ -87,16 +93,11 @@ def across(campaign: str) -> ResponseReturnValue:
 def across_file(campaign: str) -> exports.Table:
     """A row a system; of each condition, by its evaluation, the figure, the rank and the run."""
     page = read(periods.across, campaign, asked=ACROSS_ASKED)
-    facts = {
-        "campaign": exports.campaign_facts(page.campaign),
-        "period": page.period,
-        "measure": exports.column_facts(page.column),
-        "terms": {each.slug: exports.terms_facts(each.terms) for each in page.conditions},
-    }
+    facts = {"period": page.period, "terms": _terms(page.conditions)}
     heads, mean = {each.slug: each.label for each in page.conditions}, exports.paper_column("Mean", "", page.column)
     shown = breakdown_columns(heads, mean, "mean_rank", "partial", "lacking")
     caption = f"{page.campaign.title}, {page.period}. {across_finding(page)}"
-    return exports.table(f"{page.campaign.slug}-across", rows=page.rows, facts=facts, caption=caption, **shown)
+    return _table(page, "across", facts, rows=page.rows, caption=caption, **shown)
 
 
 @blueprint.get(YEARS)
@@ -115,12 +116,7 @@ def years_charts(campaign: str) -> list[Chart]:
 def years_file(campaign: str) -> exports.Table:
     """A row a version and period."""
     page = read(linked.years, campaign, asked=ASKED_OF_YEARS)
-    facts = {
-        "campaign": exports.campaign_facts(page.campaign),
-        "condition": page.condition,
-        "measure": exports.column_facts(page.column),
-        "changes": [asdict(split) for split in (page.pair, page.field) if split],
-    }
+    facts = {"condition": page.condition, "changes": [asdict(split) for split in (page.pair, page.field) if split]}
     columns = exports.columns("version=entry.version") | COLUMNS
     runs = [run for line in page.versions for run in line.points]
-    return exports.table(f"{page.campaign.slug}-years", columns, runs, facts)
+    return _table(page, "years", facts, columns=columns, rows=runs)
