@@ -15,7 +15,7 @@ from leaderboard.config import Config, folder
 from leaderboard.errors import BadInput
 from leaderboard.evaluations.rules import OF_CAMPAIGN, OF_EVALUATION, in_words
 from leaderboard.web import endpoints, errors, formatting, page_cache, security, sentences, sessions
-from leaderboard.web.charts.files import ENDINGS
+from leaderboard.web.charts.files import WRITERS
 from leaderboard.web.context import equip, modules_of, site
 from leaderboard.web.exports import FORMATS, public_address
 from leaderboard.web.organise import sections
@@ -29,7 +29,7 @@ def register(app: Flask) -> None:
         app.register_blueprint(blueprint)
     endpoints.init_app(app)
     app.jinja_env.globals.update(
-        here=here, download=download, export_formats=FORMATS, chart_file=chart_file, chart_endings=ENDINGS, pairs=zip,
+        here=here, download=download, export_formats=FORMATS, chart_file=chart_file, chart_endings=WRITERS, pairs=zip,
         in_words=in_words, organise_sections=sections, scored_by=OF_CAMPAIGN | OF_EVALUATION, site=site,
         public_address=public_address,
     )  # fmt: skip

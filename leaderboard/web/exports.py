@@ -124,14 +124,18 @@ def exported(blueprint: Blueprint, address: str) -> Callable[[Callable[P, Table]
                 arguments = request.query_string.decode("ascii", "replace")
                 content = replace(content, address=config().site_url + "?".join(filter(None, (page, arguments))))
             media_type, write = FORMATS[ending]
-            response = Response(write(content), content_type=f"{media_type}; charset=utf-8")
-            response.headers["Content-Disposition"] = f'attachment; filename="{content.name}.{ending}"'
-            return response
+            return download(write(content), f"{media_type}; charset=utf-8", f"{content.name}.{ending}")
 
         blueprint.add_url_rule(f"{address}.<any({', '.join(FORMATS)}):ending>", function.__name__, view)
         return function
 
     return register
+
+
+def download(content: str | bytes, content_type: str, name: str) -> Response:
+    """A file of this name."""
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return Response(content, headers=headers, content_type=content_type)
 
 
 def _csv(table: Table) -> str:
@@ -246,8 +250,7 @@ FORMATS = {
 
 def evaluation_file(text: str, campaign: str, evaluation: str, content: str) -> Response:
     """Text as a download, named as a receipt's command names the file. content: as `download_name` takes it"""
-    headers = {"Content-Disposition": f'attachment; filename="{download_name(campaign, evaluation, content)}"'}
-    return Response(text, headers=headers, mimetype="text/plain")
+    return download(text, "text/plain; charset=utf-8", download_name(campaign, evaluation, content))
 
 
 def file_name(text: str) -> str:

@@ -7,10 +7,15 @@ from flask import Blueprint, Response
 
 from leaderboard.errors import NotFound
 from leaderboard.web.charts.drawing import Chart, png_file, svg_file
-from leaderboard.web.exports import FORMATS, Table
+from leaderboard.web.exports import FORMATS, Table, download
 
 P = ParamSpec("P")
-ENDINGS = ("svg", "png", "csv")
+# Ending -> media type, and what writes the file.
+WRITERS: dict[str, tuple[str, Callable[[Chart], str | bytes]]] = {
+    "svg": ("image/svg+xml", lambda chart: svg_file(chart.wide)),
+    "png": ("image/png", lambda chart: png_file(chart.wide)),
+    "csv": ("text/csv", lambda chart: FORMATS["csv"][1](Table("", list(chart.rows[0]), chart.rows, {}))),
+}
 Charts = Callable[P, Iterable[Chart | None]]
 
 
@@ -23,26 +28,12 @@ def charted(blueprint: Blueprint, address: str) -> Callable[[Charts[P]], Charts[
             name, ending = str(kwargs.pop("chart")), str(kwargs.pop("ending"))
             for chart in function(*args, **kwargs):
                 if chart and chart.name == name:
-                    return _file(chart, ending)
+                    media_type, write = WRITERS[ending]
+                    return download(write(chart), media_type, f"{name}.{ending}")
             raise NotFound
 
-        rule = f"{address}/charts/<chart>.<any({', '.join(ENDINGS)}):ending>"
+        rule = f"{address}/charts/<chart>.<any({', '.join(WRITERS)}):ending>"
         blueprint.add_url_rule(rule, function.__name__, view)
         return function
 
     return register
-
-
-def _file(chart: Chart, ending: str) -> Response:
-    if ending == "csv":
-        media_type, write = FORMATS["csv"]
-        rows = list(chart.rows)
-        response = Response(
-            write(Table(chart.name, list(rows[0]), rows, {})), content_type=f"{media_type}; charset=utf-8"
-        )
-    elif ending == "png":
-        response = Response(png_file(chart.wide), mimetype="image/png")
-    else:
-        response = Response(svg_file(chart.wide), mimetype="image/svg+xml")
-    response.headers["Content-Disposition"] = f'attachment; filename="{chart.name}.{ending}"'
-    return response
