@@ -1,7 +1,6 @@
 """Queries of an evaluation, one query, one ranked list, two runs beside each other: as pages and as files."""
 
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
 from typing import Any
@@ -10,7 +9,7 @@ from flask import Blueprint, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from leaderboard.boards.pages import board_query
-from leaderboard.boards.reads.entries import ROWS, paged
+from leaderboard.boards.reads.entries import ROWS, Entry, paged
 from leaderboard.evaluations.rules import Judging
 from leaderboard.numbers import read_whole
 from leaderboard.results import api
@@ -23,7 +22,7 @@ from leaderboard.web.charts.heat_map import heat_map_chart
 from leaderboard.web.charts.scatter import scatter_chart
 from leaderboard.web.context import page_number, read, store
 from leaderboard.web.endpoints import plain
-from leaderboard.web.exports import Cell, Table, column_facts, columns, evaluation_table, exported, file_name
+from leaderboard.web.exports import Table, column_facts, columns, evaluation_table, exported, file_name
 from leaderboard.web.formatting import scale_of
 from leaderboard.web.sentences import comparison_finding
 
@@ -95,8 +94,7 @@ def heat_map(campaign: str, evaluation: str) -> ResponseReturnValue:
 
 @charted(blueprint, HEAT_MAP_ADDRESS)
 def heat_map_charts(campaign: str, evaluation: str) -> tuple[Chart | None]:
-    page = read(heat_maps.heat_map, campaign, evaluation, view=board_query(page=page_number()))
-    return (heat_map_chart(page),)
+    return (heat_map_chart(read(heat_maps.heat_map, campaign, evaluation, view=board_query(page=page_number()))),)
 
 
 @exported(blueprint, "/campaigns/<campaign>/<evaluation>/boards/<int:scoring_set>/values")
@@ -108,20 +106,18 @@ def old_board_values(campaign: str, evaluation: str, scoring_set: int) -> Table:
 def board_values(campaign: str, evaluation: str, scoring_set: int | None = None) -> Table:
     """A row a query, a column a run of the board."""
     page = read(queries.board_values, campaign, evaluation, view=board_query(set_id=scoring_set))
-    shown: dict[str, Callable[[Any], Cell]] = {"query": itemgetter(0)}
-    shown |= {name: partial(_value, at) for at, name in enumerate(page.runs)}
-    named = {
-        name: {"submission": run.submission_id, "system": run.system.name, "team": run.system.team}
-        for name, run in page.runs.items()
-    }
-    facts = {"measure": column_facts(page.measure), "scoring_set": page.scoring_set, "runs": named}
-    more = {"caption": f"{page.measure.name} of each run on each query."}
+    values = {name: lambda row, at=at: row[1][at] for at, name in enumerate(page.runs)}
+    facts = {"measure": column_facts(page.measure), "scoring_set": page.scoring_set, "runs": _named(page.runs)}
+    shown, caption = {"query": itemgetter(0)} | values, f"{page.measure.name} of each run on each query."
     ending = f"-values-{file_name(page.measure.name)}"
-    return evaluation_table(page.evaluation, ending, shown, page.queries.items(), facts, **more)
+    return evaluation_table(page.evaluation, ending, shown, page.queries.items(), facts, caption=caption)
 
 
-def _value(run: int, row: tuple[str, Sequence[float | None]]) -> Cell:
-    return row[1][run]
+def _named(runs: Mapping[str, Entry]) -> dict[str, Any]:
+    return {
+        name: {"submission": run.submission_id, "system": run.system.name, "team": run.system.team}
+        for name, run in runs.items()
+    }
 
 
 FOLDED = 10  # lines or more without a relevant document are one row, until `open` in the address opens it
@@ -204,10 +200,7 @@ def compare_runs_file(campaign: str, evaluation: str) -> Table:
         return evaluation_table(page.evaluation, "-compared", COMPARE_COLUMNS, (), {})
     runs = compared.first, compared.second
     facts = {
-        **{
-            name: {"submission": run.submission_id, "system": run.system.name, "team": run.system.team}
-            for name, run in zip(RUNS, runs, strict=True)
-        },
+        **_named(dict(zip(RUNS, runs, strict=True))),
         "measure": column_facts(compared.column),
         **{name: plain(getattr(compared, name)) for name in ("interval", "test", "effects")},
         "means": [
