@@ -179,6 +179,9 @@ def what_moved_file(campaign: str, evaluation: str, before: int, after: int) -> 
     return evaluation_table(page.evaluation, "-moved", DIFFERENCE_COLUMNS, page.rows, facts)
 
 
+ORDER = "tau", "tau_ap", "swapped"
+
+
 @blueprint.get(f"{ADDRESS}/sources")
 def sources(campaign: str, evaluation: str) -> ResponseReturnValue:
     page = read(breakdown.sources, campaign, evaluation, asked=("measure",))
@@ -192,10 +195,11 @@ def sources_file(campaign: str, evaluation: str) -> Table:
     facts = {
         "measure": column_facts(page.column),
         "official": official,
+        "queries": page.queries,
         "agreement": {
             agreement.source.source: {
-                order.column.name: {"tau": order.tau, "tau_ap": order.tau_ap, "swapped": order.swapped}
-                for order in agreement.orders
+                order.column.name: {"queries": count, **{name: getattr(order, name) for name in ORDER}}
+                for order, count in zip(agreement.orders, agreement.queries, strict=True)
             }
             for agreement in page.agreements
         },

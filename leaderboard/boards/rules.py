@@ -1,6 +1,6 @@
 """What whoever may not see single queries is told of a figure: few enough digits that it says little of one judgment.
 
-docs/disclosure.md has the reasons and the arithmetic. And from where on a run is judged far less than the field.
+docs/disclosure.md has the reasons and the arithmetic.
 """
 
 import math
@@ -101,20 +101,3 @@ class Rounding:
             places = min(places, 1 - math.floor(math.log10(abs(value))))
         rounded = Decimal(repr(float(value))).quantize(Decimal(1).scaleb(-places), direction)
         return Rounded(float(rounded) + 0.0, max(0, places))  # + 0.0: zero has no sign
-
-
-BELOW_MEDIAN = 0.1  # where all are judged alike, a hundredth less is far outside, and matters to no figure
-FENCE = 1.5  # times the middle half's width below it, from where on a box plot draws a value by itself
-
-
-def least_judged(shares: Floats) -> tuple[float, float]:
-    """(the median, the share below which a run is judged far less than the others) of a field's shares of judged
-    documents, at least one: below the lower fence of a box plot, and below the median by more than a tenth.
-
-    >>> [round(share, 3) for share in least_judged(np.array([0.96, 0.97, 0.97, 0.98, 0.62]))]
-    [0.97, 0.87]
-    >>> [round(share, 3) for share in least_judged(np.array([1.0, 0.9, 0.7, 0.5]))]
-    [0.8, 0.237]
-    """
-    low, median, high = np.quantile(shares, (0.25, 0.5, 0.75)).tolist()
-    return median, min(median - BELOW_MEDIAN, low - FENCE * (high - low))

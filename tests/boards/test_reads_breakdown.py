@@ -5,7 +5,7 @@ import sqlalchemy as sa
 
 from leaderboard.access import CONSOLE, VISITOR, Actor
 from leaderboard.boards.reads.board import BoardQuery, board
-from leaderboard.boards.reads.breakdown import TagsPage, listed, tags
+from leaderboard.boards.reads.breakdown import TagsPage, listed, sources, tags
 from leaderboard.campaigns.models import Campaign
 from leaderboard.db import Database
 from leaderboard.errors import BadInput, NotAllowed, NotFound
@@ -30,7 +30,7 @@ def assert_as_the_board(field: Field, page: TagsPage, measure: str) -> None:
         with field.database.read() as session:
             asked = BoardQuery(tag=tag.name, measure=measure)
             whole = board(session, VISITOR, "news", "2026", NOW, asked)
-        assert whole.tag_queries == tag.queries
+        assert whole.whole.counts[-1:] == (tag.queries,)
         theirs = {
             row.entry.submission_id: (row.ranked_by.mean, row.rank)
             for row in (*whole.rows, *whole.baselines)
@@ -61,6 +61,35 @@ def test_each_tag_has_the_figures_and_ranks_of_the_board_over_it(database: Datab
         "Alder has the highest AP over all queries, 0.325, and is first in none of 2 tags. First in law: Birch; in "
         "long: Cedar."
     )
+
+
+def test_a_tag_counts_the_queries_that_its_figures_are_over(database: Database) -> None:
+    """The third has the tag and no value by any run: nothing is relevant to it."""
+    field = Field(database).campaign().evaluation(tags=(["law"], ["law"], ["law"], []))
+    field.run("Alder", {"AP": [0.1, 0.3, NAN, 0.7]})
+    field.run("Birch", {"AP": [0.2, NAN, NAN, 0.0]})
+    (law,) = read(field).tags
+    assert law.queries == 2
+
+
+def test_sources_are_compared_over_the_queries_that_both_give_values_on(database: Database) -> None:
+    """Over all four Alder leads by the official judgments; over the two that the model judged Birch does by both."""
+    field = Field(database).campaign().evaluation(details=Opening.ALWAYS)
+    alder = field.run("Alder", {"AP": [0.1, 0.3, 0.9, 0.9], "P@5": [0.2] * 4})
+    birch = field.run("Birch", {"AP": [0.4, 0.2, 0.1, NAN], "P@5": [0.4] * 4})
+    by_model = {alder: {"AP": [0.5, 0.3, NAN, NAN]}, birch: {"AP": [0.7, 0.5, NAN, NAN]}}
+    field.judge_again("q1 0 d1 1\nq2 0 d1 1\n", by_model, source="llm")
+    with field.database.read() as session:
+        page = sources(session, VISITOR, "news", "2026", NOW)
+    assert page.queries == 2
+    cells = [(row.system.name, row.rank, row.mean, row.cells[0].rank, row.cells[0].mean) for row in page.rows]
+    assert cells == [
+        ("Birch", 1, pytest.approx(0.3), 1, pytest.approx(0.6)),
+        ("Alder", 2, pytest.approx(0.2), 2, pytest.approx(0.4)),
+    ]
+    (agreement,) = page.agreements
+    assert [(order.column.name, order.tau) for order in agreement.orders] == [("AP", 1.0), ("P@5", None)]
+    assert agreement.queries == (2, 0)
 
 
 @pytest.mark.parametrize("measure", ["AQWV", "GMAP", "NumRelRet", "MQWV"])

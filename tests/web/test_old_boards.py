@@ -76,8 +76,9 @@ def test_the_page_says_what_moved_and_so_do_its_files(browser: FlaskClient, judg
 def test_sources_stand_side_by_side_on_one_page(browser: FlaskClient) -> None:
     page = text_of(browser.get(f"{HERE}/sources").text)
     assert "2 sources, and how far their boards agree" in page
-    assert "-1.000" in page
-    assert "llm and assessors gave 67 % of the 3 documents that both judged the same grade." in page
+    assert "−1.000" in page
+    assert "Of the 3 documents that both judged, llm and assessors gave 67 % the same grade." in page
+    assert "All means and ranks are over the 4 queries on which both sources give a value." in page
     csv = browser.get(f"{HERE}/sources.csv").text.splitlines()
     assert csv[0] == "rank,system,team,kind,mean,llm mean,llm rank,llm submission"
     assert csv[1].startswith("1,Birch,")

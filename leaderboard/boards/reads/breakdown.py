@@ -7,6 +7,7 @@ One run of each system is there, received in time, with the rank that it has in 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from leaderboard.boards.reads.judging_agreement import JudgingAgreement, judging
 from leaderboard.boards.reads.ranking import ComparedBoard, Orders, load_boards, orders, shared, sorted_rows
 from leaderboard.evaluations.reads import evaluations as reads
 from leaderboard.frozen import frozen
-from leaderboard.metrics import Floats, Ints, parse
+from leaderboard.metrics import Floats, Ints, parse, query_order
 from leaderboard.metrics.families.detection import measures_beside
 from leaderboard.results.reads.run import columns_over, load_vectors
 from leaderboard.submissions.rules import STANDING, SetState, places_of
@@ -114,7 +115,7 @@ def listed(
 class TagsPage:
     """Systems by the tags of an evaluation's queries, by one measure; the mean of a row is over all queries.
 
-    tags       the one with the most queries first; none while tags are closed
+    tags       the one with the most queries first, with those that its figures are over; none while tags are closed
     """
 
     evaluation: reads.EvaluationHeading
@@ -142,53 +143,81 @@ def tags(
     by = table.pick(columns, measure)
     [board] = load_boards(session, [(disclosure, by, ())])
     at = in_time(board)
-    by_tag = [cells_of(board, at, own) for own in _over(session, board, at, [positions[tag] for tag in names])]
+    values = _values(session, board, at, [by.name])
+    valued = [_valued(board, values, by.name, positions[tag]) for tag in names]
+    by_tag = [cells_of(board, at, _over(board, values, by.name, own)) for own in valued]
     return TagsPage(
         evaluation=reads.evaluation_heading(evaluation, now),
         terms=reads.terms_of(session, actor, [(evaluation, scoring_set)], now)[evaluation.id],
         columns=columns,
         column=by,
-        tags=tuple(Tag(name, len(positions[name])) for name in names),
+        tags=tuple(Tag(name, len(own)) for name, own in zip(names, valued, strict=True)),
         rows=rows_beside(session, [board], [cells_of(board, at), *by_tag]),
     )
 
 
-def _over(session: Session, board: ComparedBoard, at: Ints, parts: Iterable[Sequence[int]]) -> Iterator[Floats]:
-    """The figures of the runs that are there over each of these lists of positions, NaN where undefined: what
-    `figure_over` gives of each, of all at once."""
-    measure, disclosure = parse(board.by.name), board.disclosure
-    settings, scorings = disclosure.scoring_set.settings, board.runs.scorings[at].tolist()
-    names = [str(each) for each in (measure, *measures_beside(measure, settings.no_relevant.value))]
-    vectors = load_vectors(session, scorings, names, disclosure.subset)
+def _values(session: Session, board: ComparedBoard, at: Ints, measures: Iterable[str]) -> dict[str, Floats]:
+    """float64[positions, runs] of the runs that are there: of these measures and what they are worked out from."""
+    settings, scorings = board.disclosure.scoring_set.settings, board.runs.scorings[at].tolist()
+    parsed = [parse(name) for name in measures]
+    beside = (measures_beside(measure, settings.no_relevant.value) for measure in parsed)
+    names = set(map(str, chain(parsed, *beside)))
     values = {name: np.full((settings.queries, len(scorings)), np.nan) for name in names}
+    vectors = load_vectors(session, scorings, names, board.disclosure.subset)
     for run, scoring in enumerate(scorings):
         for name, own in vectors.get(scoring, {}).items():
             values[name][:, run] = own
-    for queries in parts:
-        columns = columns_over(measure, values, queries, settings)
-        none = np.full(len(scorings), np.nan)
-        yield none if columns is None else measure.family.aggregation.combine(columns, None)
+    return values
+
+
+def _over(board: ComparedBoard, values: dict[str, Floats], name: str, queries: Sequence[int]) -> Floats:
+    """The figures of the runs over these positions, NaN where undefined: what `figure_over` gives of each, of all at
+    once."""
+    columns = columns_over(parse(name), values, queries, board.disclosure.scoring_set.settings)
+    none = np.full(values[name].shape[1], np.nan)
+    return none if columns is None or not queries else parse(name).family.aggregation.combine(columns, None)
+
+
+def _valued(board: ComparedBoard, values: dict[str, Floats], name: str, queries: Sequence[int]) -> list[int]:
+    """Those of the positions on which a run has a value."""
+    columns = columns_over(parse(name), values, queries, board.disclosure.scoring_set.settings)
+    return [] if columns is None else np.array(queries)[(~np.isnan(columns[-1])).any(axis=1)].tolist()
+
+
+def _over_shared(
+    boards: Sequence[ComparedBoard], values: Sequence[dict[str, Floats]], name: str, queries: Sequence[int]
+) -> tuple[int, list[ComparedBoard]]:
+    """(how many of these positions have a value on every board; the boards with the means over these alone)."""
+    for board, own in zip(boards, values, strict=True):
+        queries = _valued(board, own, name, queries)
+    over = (_over(board, own, name, queries)[np.newaxis] for board, own in zip(boards, values, strict=True))
+    figures = (replace(board.figures[name], stored=means) for board, means in zip(boards, over, strict=True))
+    own_figures = zip(boards, figures, strict=True)
+    return len(queries), [replace(board, figures={**board.figures, name: own}) for board, own in own_figures]
 
 
 @frozen
 class Agreement:
-    """How a source agrees with the official one: its boards, by each measure that both have, and its judgments; None
-    where no document was judged by both."""
+    """How a source agrees with the official one: its boards, by each measure that both have, over the queries on which
+    both give values, so many; and its judgments, None where no document was judged by both."""
 
     source: BoardVersion
     orders: tuple[Orders, ...]
+    queries: tuple[int, ...]
     judging: JudgingAgreement | None
 
 
 @frozen
 class SourcesPage:
-    """sources: the official one first, by which the mean and the rank of a row are; its cells are by the others."""
+    """sources: the official one first, by which the mean and the rank of a row are; its cells are by the others. All
+    are over the `queries` on which every source gives values."""
 
     evaluation: reads.EvaluationHeading
     sources: tuple[BoardVersion, ...]
     columns: tuple[table.Column, ...]
     column: table.Column
     agreements: tuple[Agreement, ...]
+    queries: int
     rows: tuple[SystemRow, ...]
 
 
@@ -202,25 +231,37 @@ def sources(
     if not sets:
         raise errors.NotFound("boards by source come with the first judgments")
     sets.sort(key=lambda scoring_set: (scoring_set.state is SetState.BESIDE, scoring_set.source))
-    columns = table.columns_of(sets[0].settings)
+    common = set[str].intersection(*(set(scoring_set.settings.measures) for scoring_set in sets))
+    columns = tuple(column for column in table.per_query_columns(sets[0]) if column.name in common)
     by = table.pick(columns, measure)
-    compared = [[each for each in columns if each.name in scoring_set.settings.measures] for scoring_set in sets]
     shown = (table.Disclosure(actor, evaluation, scoring_set, now) for scoring_set in sets)
-    boards = load_boards(session, ((each, by, own) for each, own in zip(shown, compared, strict=True)))
+    boards: Sequence[ComparedBoard] = load_boards(session, ((each, by, columns) for each in shown))
     names = names_of(labels_on(session, boards))
-    agreements = tuple(
-        Agreement(
-            board_version(evaluation, scoring_set),
-            tuple(orders(each, shared(boards[0], each, board, each), names) for each in own),
-            judging_agreement(session, sets[0], scoring_set, board.disclosure.subset),
+    values = [_values(session, board, np.arange(len(board.runs.systems)), board.figures) for board in boards]
+    fewest = min(sets, key=lambda scoring_set: scoring_set.settings.queries)
+    positions = {query.external_id: query.position for query in reads.judged_queries(session, fewest)}
+    counted = fewest.settings.counted(positions, boards[0].disclosure.subset)
+    queries = [positions[query] for query in query_order(counted)]
+    agreements = []
+    for scoring_set, board, own in zip(sets[1:], boards[1:], values[1:], strict=True):
+        pair = [boards[0], board], [values[0], own]
+        over = [(each, *_over_shared(*pair, each.name, queries)) for each in columns]
+        agreements.append(
+            Agreement(
+                board_version(evaluation, scoring_set),
+                tuple(orders(each, shared(first, each, other, each), names) for each, _, (first, other) in over),
+                tuple(count for _, count, _ in over),
+                judging_agreement(session, sets[0], scoring_set, board.disclosure.subset),
+            )
         )
-        for scoring_set, board, own in zip(sets[1:], boards[1:], compared[1:], strict=True)
-    )
+    count, boards = _over_shared(boards, values, by.name, queries)
+    in_columns = (cells_of(board, at := in_time(board), board.figures[by.name].means[at]) for board in boards)
     return SourcesPage(
         evaluation=reads.evaluation_heading(evaluation, now),
         sources=tuple(board_version(evaluation, scoring_set) for scoring_set in sets),
         columns=columns,
         column=by,
-        agreements=agreements,
-        rows=rows_beside(session, boards, [cells_of(board, in_time(board)) for board in boards]),
+        agreements=tuple(agreements),
+        queries=count,
+        rows=rows_beside(session, boards, list(in_columns)),
     )

@@ -7,9 +7,10 @@ import numpy as np
 
 from leaderboard.access import Content, may_see
 from leaderboard.boards.reads.entries import Disclosure, Entry
-from leaderboard.boards.rules import least_judged
 from leaderboard.evaluations.rules import JUDGED, Judging
 from leaderboard.frozen import frozen
+
+BELOW_MEDIAN = 0.2  # two of ten documents; how much the field differs in itself says nothing of a run's own holes
 
 
 @frozen
@@ -17,7 +18,7 @@ class Holes:
     """Means of Judged@10.
 
     median  of the field
-    least   what is below it is far less than the field's (`boards.rules.least_judged`)
+    least   what is below it is far less than the field's
     shares  submission -> its mean, of those of the field that are below it, and of the run that is asked about
     """
 
@@ -40,6 +41,7 @@ def holes_of(field: Iterable[Entry], run: int = 0, mean: float | None = None) ->
     usual = [own for own in means.values() if own is not None]
     if not usual:
         return None
-    median, least = least_judged(np.array(usual))
+    median = float(np.median(usual))
+    least = median - BELOW_MEDIAN
     shares = {number: own for number, own in means.items() if own is not None and own < least}
     return Holes(median, least, shares if mean is None else shares | {run: mean})
