@@ -4,6 +4,7 @@ import dataclasses
 import math
 import re
 from collections.abc import Iterator
+from statistics import NormalDist
 
 import pytest
 from flask.testing import FlaskClient
@@ -19,6 +20,8 @@ from leaderboard.judgments.writes import set_split
 from leaderboard.results.reads.curves import RunCurves, ValueCurves
 from leaderboard.results.reads.run import ThresholdCost, results
 from leaderboard.web.app import create_app
+from leaderboard.web.charts.curves import HEIGHT, RIGHT, WIDTH, curve_charts
+from leaderboard.web.charts.drawing import LEFT
 from leaderboard.web.sentences import losses_in_words
 from leaderboard.worker.models import Curve
 from leaderboard.worker.stored_runs import recompute
@@ -146,8 +149,46 @@ def test_the_page_says_what_was_lost_where_and_has_each_curve_with_its_data(worl
     assert len(table_of(browser.get(f"{charts}/precision.csv"))) == 11
     words = text_of(page)
     assert "Returning scores down to 2 the run has AQWV 0.740; the best threshold, 1, gives MQWV 0.980" in words
-    assert "The run's decisions have P_miss 0.250 and P_fa 0.00050, the best threshold P_miss 0.000 and P_fa" in words
-    assert "On 0 of 2 queries nothing relevant is returned, on 0 the value is below 0." in words
+    assert (
+        "On average over queries the run misses 25 % of the relevant documents and returns 0.0501 % of the others; "
+        "with the best threshold it would miss 0 % and return 0.1 %."
+    ) in words.replace("\N{NO-BREAK SPACE}", " ")
+    assert "On each of 2 queries the run returns something relevant; its value is below 0 on none." in words
+
+
+def drawn_at(svg: str, mark: str) -> tuple[float, float]:
+    """px of a mark that says this on hover, from the plot's upper left corner."""
+    [at] = re.findall(rf'translate\(([\d.,]+)\)"[^>]*>\s*<title>{mark}', svg)
+    x, y = map(float, at.split(","))
+    return x, y
+
+
+def test_on_a_det_curve_a_share_of_0_is_the_end_of_its_axis_and_says_so(world: World) -> None:
+    run = world.submit(RUN, threshold=1.0)
+    world.drain()
+    charts = {chart.name: chart for chart in curve_charts(read(world, run))}
+    svg = charts["det"].wide
+    assert drawn_at(svg, "MQWV")[1] == HEIGHT
+    labels = re.findall(r'translate\(-8,([\d.]+)\)"[^>]*>([^<]*)<', svg)
+    assert labels[0] == (str(HEIGHT + 4), "0")  # its baseline is 4 px below
+    assert [text for _, text in labels[1:]] == ["20 %", "40 %", "60 %", "80 %"]
+    # Pfa of 0.1 %, between 0.01 % and 1 %, is where normal deviates have it.
+    low, own, high = map(NormalDist().inv_cdf, (0.0001, value_at_best(read(world, run)), 0.01))
+    width = WIDTH - LEFT - RIGHT
+    assert drawn_at(svg, "MQWV")[0] == pytest.approx(width * (own - low) / (high - low))
+
+
+def value_at_best(curves: RunCurves) -> float:
+    assert curves.value is not None
+    return curves.value.marks[1].p_fa
+
+
+def test_false_alarms_of_queries_are_on_a_linear_axis(world: World) -> None:
+    run = world.submit(RUN, threshold=1.0)  # q1 has a false alarm of 998 documents, q2 one of 999
+    world.drain()
+    svg = {chart.name: chart for chart in curve_charts(read(world, run))}["queries"].wide
+    labels = {text: float(x) for x, text in re.findall(r'translate\(([\d.]+),20\)"[^>]*>([^<]*)<', svg)}
+    assert labels["0.04 %"] / labels["0.08 %"] == pytest.approx(0.5), labels
 
 
 def test_decisions_that_no_threshold_gives_are_said_to_be_so(world: World, browser: FlaskClient) -> None:

@@ -1,4 +1,4 @@
-"""The curves of a run: its value over the threshold θ, its DET curve, P_miss and P_fa of its queries, precision over
+"""The curves of a run: its value over the threshold θ, its DET curve, Pmiss and Pfa of its queries, precision over
 recall. They are narrow: on a desktop they stand beside each other, and a phone has the same drawings."""
 
 from collections import defaultdict
@@ -11,18 +11,20 @@ from markupsafe import Markup
 
 from leaderboard.metrics import Floats
 from leaderboard.metrics.curves import Mark
-from leaderboard.numbers import counted
+from leaderboard.numbers import counted, first_of
 from leaderboard.results.reads.curves import RunCurves, ValueCurves
 from leaderboard.web.charts import drawing
 from leaderboard.web.charts.drawing import Chart, Row, Spec
 from leaderboard.web.formatting import plain_figure
 
-WIDTH, HEIGHT = 296, 240  # px: of a drawing, and of its plot
+WIDTH, HEIGHT, RIGHT = 296, 240, 16  # px: of a drawing, of its plot, and right of that
 BELOW = 0.25  # how far below AQWV, or below 0, the axis of values goes: the curve can fall to −β
 AIR = 0.08  # of an axis, beyond what is drawn
+NAMES = 0.34  # of the axis of values: room for names above what is drawn
+END = 0.4  # deviates from the last tick of an axis to its end, where that is 0 or 1
 # Shares at which an axis of normal deviates has a tick.
-TICKS = (1e-7, 1e-6, 1e-5, 1e-4, 0.001, 0.01, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 0.9, 0.95, 0.99, 0.999)
-IN_PERCENT = "format(100 * {}, '.2~r') + ' %'"
+TICKS = (1e-7, 1e-6, 1e-5, 1e-4, 0.001, 0.01, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 0.95, 0.99, 0.999, 0.9999)
+IN_PERCENT = "format(100 * {}, '.4~r') + ' %'"
 POINT = ("mark", "theta", "p_miss", "p_fa", "qwv")  # columns of the data of curves over the threshold
 GRID = 50  # steps along each axis, to which points of queries are rounded
 
@@ -31,8 +33,13 @@ Point = tuple[float, float]
 LINE: Spec = {"type": "line", "clip": True, "color": drawing.SERIES[0], "strokeWidth": 2}
 DOT: Spec = {"type": "point", "aria": True, "filled": True, "opacity": 0.8, "color": drawing.SERIES[0]}
 # Its outline lies below its letters (in the style sheet), so that a line behind it does not make it unreadable.
-NAME: Spec = {"type": "text", "fontWeight": 600, "fill": drawing.INK, "stroke": drawing.PAGE, "strokeWidth": 4}
-NAME |= {side: {"expr": f"datum.{side}"} for side in ("align", "dx", "dy")}
+NAME: Spec = {"type": "text", "align": "right", "fontWeight": 600, "fill": drawing.INK, "stroke": drawing.PAGE}
+NAME |= {"strokeWidth": 4}
+# How the run's decisions look, and the best threshold.
+LOOKS: tuple[Spec, Spec] = (
+    {"size": 70, "color": drawing.SERIES[1]},
+    {"size": 150, "color": drawing.INK, "filled": False},
+)
 
 
 def curve_charts(curves: RunCurves) -> Iterator[Chart]:
@@ -51,7 +58,7 @@ def _chart(name: str, title: str, axes: Sequence[Spec], layers: list[Spec], says
     """A chart whose layers have `x` and `y` in their data."""
     x, y = ({"field": field, "type": "quantitative"} | axis for field, axis in zip("xy", axes, strict=True))
     placed = [each | {"encoding": {"x": x, "y": y} | each["encoding"]} for each in layers]
-    spec = drawing.plot(WIDTH, HEIGHT, title, placed, right=16, bottom=46)
+    spec = drawing.plot(WIDTH, HEIGHT, title, placed, RIGHT, bottom=46)
     return Chart(name, drawing.drawn(spec, f"{title}. {says}"), Markup(""), says, data)
 
 
@@ -65,17 +72,14 @@ def _line(points: Iterable[Point], **mark: Any) -> Spec:
     return drawing.layer(rows, LINE | mark, order={"field": "order", "type": "quantitative"})
 
 
-def _marks(value: ValueCurves, own: Point, best: Point, middle: float) -> list[Spec]:
-    """The run's decisions and, as a ring, the best threshold, with their names. middle: of the axis of x"""
-    rows = list[Row]()
-    for name, mark, (x, y), higher in zip(value.names, value.marks, (own, best), (best, own), strict=False):
-        side = {"align": "left", "dx": 5} if x < middle else {"align": "right", "dx": -5}
-        side["dy"] = 13 if y < higher[1] or (name == value.names[0] and y == higher[1]) else -11
-        rows.append({"x": x, "y": y, "text": f"{name} {plain_figure(mark.qwv)}"} | side)
-    dot, ring = {"size": 70, "color": drawing.SERIES[1]}, {"size": 150, "color": drawing.INK, "filled": False}
-    looks = zip(rows, (dot, ring), strict=True)
-    marks = [drawing.layer([row], DOT | {"opacity": 1} | look, description={"field": "text"}) for row, look in looks]
-    return [*marks, drawing.layer(rows, NAME, text={"field": "text"})]
+def _marks(value: ValueCurves, *points: Point) -> Iterator[Spec]:
+    """The run's decisions and the best threshold; what they are called, in the corner that no curve goes to."""
+    for row, ((x, y), look, name, mark) in enumerate(zip(points, LOOKS, value.names, value.marks, strict=False)):
+        text, dot = {"text": f"{name} {plain_figure(mark.qwv)}"}, DOT | {"opacity": 1} | look
+        right, height = {"value": WIDTH - drawing.LEFT - RIGHT - 6}, {"value": 8 + 18 * row}
+        yield drawing.layer([{"x": x, "y": y} | text], dot, description={"field": "text"})
+        yield drawing.layer([{}], dot, x=right, y=height)
+        yield drawing.layer([text], NAME | {"dx": -12, "dy": 1}, x=right, y=height, text={"field": "text"})
 
 
 def _value_chart(value: ValueCurves, data: Sequence[Row]) -> Chart:
@@ -93,62 +97,76 @@ def _value_chart(value: ValueCurves, data: Sequence[Row]) -> Chart:
     returned = f"scores down to {actual.theta:.4g}" if np.isfinite(actual.theta) else "nothing"
     decided = f"Returning {returned}" if value.one_threshold else "By its own decisions"
     says = f"{decided} the run has {own}; the best threshold, {at_best}, gives {best}, the best of each query {each}."
-    end = {"x": domain[1], "align": "right"} if best_x < sum(domain) / 2 else {"x": domain[0], "align": "left"}
-    limit = [{"y": optimum.qwv, "text": each, "dx": 0, "dy": -9} | end]
+    end = {"align": "right"} if best_x < sum(domain) / 2 else {"align": "left"}
+    limit = [{"y": optimum.qwv, "text": each}]
     dashes = {"type": "rule", "color": drawing.MUTED, "strokeDash": [5, 4]}
     across: Spec = {"x": {"value": 0}, "x2": {"value": "width"}}
     layers = [
         drawing.layer([{"y": 0}], {"type": "rule", "color": drawing.INK}, **across),
         drawing.layer(limit, dashes, **across),
-        drawing.layer(limit, NAME, text={"field": "text"}),
+        drawing.layer(
+            limit, NAME | {"dy": -9} | end, x={"datum": domain[end["align"] == "right"]}, text={"field": "text"}
+        ),
         _line([(domain[1], value.qwv[0]), *zip(theta, qwv, strict=True)], interpolate="step-after"),
-        *_marks(value, (own_x, actual.qwv), (best_x, maximum.qwv), sum(domain) / 2),
+        *_marks(value, (own_x, actual.qwv), (best_x, maximum.qwv)),
     ]
-    axes = _axis("threshold θ", domain, tickCount=6), _axis(None, (lowest, top + 1.5 * AIR * (top - lowest)))
+    axes = _axis("threshold θ", domain, tickCount=6), _axis(None, (lowest, top + NAMES * (top - lowest)))
     return _chart("value", "Value over the threshold", axes, layers, says, data)
 
 
 def _det_chart(value: ValueCurves, data: Sequence[Row]) -> Chart:
-    """On axes of normal deviates, on which the shares 0 and 1 have no place: the curve leaves the plot there."""
-    axes, places, own, best = list[Spec](), list[list[float]](), value.marks[0], value.marks[1]
+    """On axes of normal deviates, on which the shares 0 and 1 have no place: the curve leaves the plot there, unless
+    the run's decisions or its best threshold have such a share, which then is the axis' end."""
+    axes, places, (own, best, _) = list[Spec](), list[list[float]](), value.marks
     misses, alarms = (value.p_miss, own.p_miss, best.p_miss), (value.p_fa, own.p_fa, best.p_fa)
-    for title, (shares, *marks) in ("P_fa", alarms), (None, misses):
-        inside = shares[(shares > TICKS[0]) & (shares < TICKS[-1])]
-        low = max((tick for tick in TICKS if tick < inside.min(initial=0.5)), default=TICKS[0])
-        high = min((tick for tick in TICKS if tick > inside.max(initial=low)), default=TICKS[-1])
+    drawn = (value.p_miss > 0) & (value.p_miss < 1) & (value.p_fa > TICKS[0])
+    for title, (shares, *marks) in ("Pfa", alarms), (None, misses):
+        inside = [share for share in (*shares[drawn], *marks) if TICKS[0] < share < TICKS[-1]] or [0.5]
+        low = max((tick for tick in TICKS if tick < min(inside)), default=TICKS[0])
+        high = min((tick for tick in TICKS if tick > max(inside)), default=TICKS[-1])
         ticks = [NormalDist().inv_cdf(tick) for tick in TICKS if low <= tick <= high]
-        labels = IN_PERCENT.format("cumulativeNormal(datum.value)")
-        axes.append(_axis(title, (ticks[0], ticks[-1]), values=ticks, labelExpr=labels))
-        drawn = [*np.clip(shares, TICKS[0] / 10, 1 - TICKS[0]), *np.clip(marks, low, high)]
-        places.append([NormalDist().inv_cdf(share) for share in drawn])
+        ends = ticks[0] - END * (min(marks) <= TICKS[0]), ticks[-1] + END * (max(marks) >= TICKS[-1])
+        inner = IN_PERCENT.format("cumulativeNormal(datum.value)")
+        labels = f"datum.value < {ticks[0]} ? '0' : datum.value > {ticks[-1]} ? '100 %' : {inner}"
+        values = sorted({*ends, *ticks})
+        axes.append(_axis(title, ends, values=values, tickCount=len(values), labelExpr=labels))
+        beyond = ends[0] - (ends[0] == ticks[0]), ends[1] + (ends[1] == ticks[-1])
+        deviates = map(NormalDist().inv_cdf, np.clip([*shares, *marks], TICKS[0] / 10, 1 - TICKS[0]))
+        places.append(np.clip([*deviates], *beyond).tolist())
     *points, at_own, at_best = zip(*places, strict=True)
-    says = f"The run's decisions have {_losses(own)}, the best threshold {_losses(best)}."
-    layers = [_line(points), *_marks(value, at_own, at_best, sum(axes[0]["scale"]["domain"]) / 2)]
-    return _chart("det", "P_miss over P_fa as normal deviates (DET curve)", axes, layers, says, data)
+    says = (
+        "From left to right more is returned: Pmiss falls and Pfa rises. On average over queries the run misses "
+        f"{_in_percent(own.p_miss)} of the relevant documents and returns {_in_percent(own.p_fa)} of the others; with "
+        f"the best threshold it would miss {_in_percent(best.p_miss)} and return {_in_percent(best.p_fa)}."
+    )
+    layers = [_line(points), *_marks(value, at_own, at_best)]
+    return _chart("det", "Pmiss over Pfa as normal deviates (DET curve)", axes, layers, says, data)
 
 
 def _losses_chart(queries: Mapping[str, Mark]) -> Chart:
-    """Queries at one place of a grid share a point; the axis of P_fa is that of its square root."""
+    """Queries at one place of a grid share a point."""
     most, groups, rows = max(own.p_fa for own in queries.values()) or 1.0, defaultdict[Point, list[str]](list), []
     for query, own in queries.items():
-        groups[round(GRID * (own.p_fa / most) ** 0.5) / GRID, round(GRID * own.p_miss) / GRID].append(query)
+        groups[round(GRID * own.p_fa / most) / GRID, round(GRID * own.p_miss) / GRID].append(query)
     for (x, y), group in groups.items():
-        names = ", ".join(group[:4]) + (f" and {len(group) - 4} more" if group[4:] else "")
-        says = f"{names}: {_losses(queries[group[0]])}"
-        rows.append({"x": most * x**2, "y": y, "size": 40 * len(group) ** 0.5, "says": says})
+        mark = queries[group[0]]
+        losses = f"Pmiss {plain_figure(mark.p_miss)} and Pfa {plain_figure(mark.p_fa, 'false alarms')}"
+        rows.append({"x": most * x, "y": y, "size": 40 * len(group) ** 0.5, "says": f"{first_of(group, 4)}: {losses}"})
     missed, below = (sum(own.p_miss == 1 for own in queries.values()), sum(own.qwv < 0 for own in queries.values()))
-    words = f"On {missed} of {counted(len(queries), 'query')} nothing relevant is returned"
+    number = counted(len(queries), "query")
+    words = f"On {missed} of {number} the run returns nothing relevant"
+    words = words if missed else f"On each of {number} the run returns something relevant"
+    words += f"; on {below} its value is below 0." if below else "; its value is below 0 on none."
     ticks = {"labelExpr": IN_PERCENT.format("datum.value"), "tickCount": 4}
-    axes = _axis("P_fa", (0, most), **ticks), _axis(None, (0, 1), **ticks)
-    axes[0]["scale"] |= {"type": "sqrt", "nice": True}
+    axes = _axis("Pfa", (0, most), **ticks), _axis(None, (0, 1), **ticks)
+    axes[0]["scale"]["nice"] = True
     dots = drawing.layer(rows, DOT, size=drawing.by("size"), description=drawing.SAYS)
     data = [dict(zip(("query", *POINT[2:]), (query, *own[1:]), strict=True)) for query, own in queries.items()]
-    says = f"{words}, on {below} the value is below 0."
-    return _chart("queries", "P_miss over P_fa, query by query", axes, [dots], says, data)
+    return _chart("queries", "Pmiss over Pfa, query by query", axes, [dots], words, data)
 
 
-def _losses(of: Mark) -> str:
-    return f"P_miss {plain_figure(of.p_miss)} and P_fa {plain_figure(of.p_fa, 'false alarms')}"
+def _in_percent(share: float) -> str:
+    return f"{float(f'{100 * share:.3g}'):g}\N{NO-BREAK SPACE}%"
 
 
 def _precision_chart(precision: Floats) -> Chart:
