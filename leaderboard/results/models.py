@@ -11,14 +11,13 @@ from leaderboard.db import Base
 class TeamFinds(Base):
     """Which relevant documents each team of a closed evaluation found alone, and its figures without them.
 
-    measure, generation  the primary measure, and the evaluation's `BoardGeneration`, that it was worked out by: where
-                         they are others now, it is worked out anew
-    finds                as `scoring.team_finds` gives it
+    generation  the evaluation's `BoardGeneration` that it was worked out by: where it is another now, so are the runs
+                or the primary measure, and it is worked out anew
+    finds       as `scoring.team_finds` gives it
     """
 
     __tablename__ = "team_finds"
 
     scoring_set_id: Mapped[int] = mapped_column(sa.ForeignKey("scoring_set.id", ondelete="CASCADE"), primary_key=True)
-    measure: Mapped[str]
     generation: Mapped[int] = mapped_column(sa.BigInteger)
     finds: Mapped[dict[str, Any]]

@@ -25,17 +25,12 @@ def due_team_finds(session: Session) -> Iterator[LeaveTeamsOut]:
     number = sa.func.coalesce(BoardGeneration.number, 0)
     of_set = Scoring.scoring_set_id == ScoringSet.id
     waiting, scored = (sa.exists().where(of_set, Scoring.state.in_(states)) for states in (UNFINISHED, (State.SCORED,)))
-    is_kept = sa.and_(
-        TeamFinds.scoring_set_id == ScoringSet.id,
-        TeamFinds.measure == ScoringSet.primary_measure,
-        TeamFinds.generation == number,
-    )
+    is_kept = sa.exists().where(TeamFinds.scoring_set_id == ScoringSet.id, TeamFinds.generation == number)
     rows = session.execute(
         sa.select(ScoringSet, Evaluation, number, clock())
         .join(Evaluation, Evaluation.id == ScoringSet.evaluation_id)
         .outerjoin(BoardGeneration, BoardGeneration.evaluation_id == Evaluation.id)
-        .outerjoin(TeamFinds, is_kept)
-        .where(IS_CURRENT, Evaluation.closes_at <= clock(), TeamFinds.scoring_set_id.is_(None), ~waiting, scored)
+        .where(IS_CURRENT, Evaluation.closes_at <= clock(), ~is_kept, ~waiting, scored)
         .order_by(ScoringSet.id)
     )
     for made, evaluation, generation, now in rows.all():
@@ -58,5 +53,4 @@ def _runs(session: Session, made: ScoringSet) -> tuple[TeamRun, ...]:
 def keep_team_finds(session: Session, job: LeaveTeamsOut, finds: dict[str, Any]) -> None:
     """Unless the set is gone. Of two workers with the same one waits for the other."""
     if session.get(ScoringSet, job.scoring_set_id, with_for_update={"key_share": True}) is not None:
-        own = {"scoring_set_id": job.scoring_set_id, "measure": job.measure, "generation": job.generation}
-        session.merge(TeamFinds(**own, finds=finds))
+        session.merge(TeamFinds(scoring_set_id=job.scoring_set_id, generation=job.generation, finds=finds))

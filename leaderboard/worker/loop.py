@@ -225,9 +225,8 @@ RECORD_SECONDS = 2.0  # between two tries to record a result while the database 
 LOOK_SECONDS = 0.2  # between two looks at whether to stop, while a run is being scored
 SWITCH_LOOK_SECONDS = 1.0  # between two looks for sets to make current while runs wait
 SWITCH_AGAIN_SECONDS = 60.0  # between two tries to make a set current, after one that failed
-COPY_AGAIN_SECONDS = 3600.0  # between two tries to make ranked lists again, after one that failed
+AGAIN_SECONDS = 3600.0  # between two tries to make ranked lists again or to leave teams out, after one that failed
 TEAMS_SECONDS = 30.0  # between two looks for teams to leave out while none is due
-TEAMS_AGAIN_SECONDS = 3600.0  # between two tries of a set, after one that failed
 GRACE_SECONDS = 5.0  # what a job may take to finish after a stop; service managers wait ten or more
 JOBS_OF_CHILD = 500  # then the scoring process is replaced: memory that a library keeps goes with it
 
@@ -382,7 +381,7 @@ class Worker:
             if isinstance(reply, Copied):
                 log.info("submission %s: its ranked lists were damaged and are made again", submission_id)
             else:
-                self._failed_copies[submission_id, compat].begin(COPY_AGAIN_SECONDS)
+                self._failed_copies[submission_id, compat].begin(AGAIN_SECONDS)
                 log.error("submission %s: its damaged ranked lists can't be made again: %s", submission_id, reply)
             return True
         return False
@@ -403,7 +402,7 @@ class Worker:
                 keep_team_finds(session, job, reply.finds)
         elif reply is not None:
             log.error("set %s: its teams can't be left out one by one: %s", job.scoring_set_id, reply)
-            self._failed_teams[job.scoring_set_id].begin(TEAMS_AGAIN_SECONDS)
+            self._failed_teams[job.scoring_set_id].begin(AGAIN_SECONDS)
         return reply is not None
 
     def _too_long(self, child: ChildProcess, seconds: float) -> Exceeded | Failed | None:

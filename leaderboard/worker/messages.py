@@ -53,7 +53,7 @@ class Job(Message, frozen=True):
 
 
 class LeaveTeamsOut(Message, frozen=True):
-    """The runs of a set in time. generation: of its evaluation's boards, by which they were chosen"""
+    """The runs of a set in time. generation: of its evaluation's boards, by which it is asked for"""
 
     scoring_set_id: int
     measure: str

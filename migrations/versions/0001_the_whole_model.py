@@ -968,7 +968,6 @@ def upgrade() -> None:
     op.create_table(
         "team_finds",
         sa.Column("scoring_set_id", sa.Integer(), nullable=False),
-        sa.Column("measure", sa.Text(), nullable=False),
         sa.Column("generation", sa.BigInteger(), nullable=False),
         sa.Column("finds", JSON, nullable=False),
         sa.ForeignKeyConstraint(

@@ -20,12 +20,12 @@ def page_of(field: Field, actor: Actor = VISITOR) -> LeaveOneTeamOutPage:
         return leave_one_team_out(session, actor, "news", "2026", NOW)
 
 
-def keep(field: Field, *teams: dict[str, Any], measure: str = "AP", **finds: Any) -> None:
+def keep(field: Field, *teams: dict[str, Any], **finds: Any) -> None:
     """As if a worker had found this, over all queries."""
     with field.database.write() as session:
         number = session.scalars(sa.select(BoardGeneration.number)).one()
         own = {"lines": 100, "depth": 100, "subsets": {"all": {"relevant": 10, "teams": list(teams)}}, **finds}
-        session.merge(TeamFinds(scoring_set_id=field.current_set().id, measure=measure, generation=number, finds=own))
+        session.merge(TeamFinds(scoring_set_id=field.current_set().id, generation=number, finds=own))
 
 
 @pytest.fixture
@@ -60,13 +60,11 @@ def test_the_largest_loss_comes_first_with_the_ranks_before_and_without(found: F
     assert (page.relevant, page.unique) == (10, 6)
 
 
-def test_what_was_found_by_other_runs_or_for_another_measure_is_not_shown(found: Field) -> None:
+def test_what_was_found_by_other_runs_is_not_shown(found: Field) -> None:
     found.run("Dogwood", {"AP": [0.9] * 4})
     assert (page_of(found).lines, page_of(found).teams) == (None, ())
     keep(found)
     assert page_of(found).lines == 100
-    keep(found, measure="P@5")
-    assert page_of(found).lines is None
 
 
 def test_a_team_without_a_run_on_the_board_has_no_row_and_what_it_found_is_counted(found: Field) -> None:
@@ -96,9 +94,7 @@ def test_no_figure_that_falls_is_no_loss(found: Field) -> None:
 def test_nothing_is_there_before_it_was_worked_out_or_where_there_were_too_many_lines(field: Field) -> None:
     assert (page_of(field).lines, page_of(field).teams) == (None, ())
     with field.database.write() as session:
-        session.merge(
-            TeamFinds(scoring_set_id=field.current_set().id, measure="AP", generation=0, finds={"lines": 3 * 10**8})
-        )
+        session.merge(TeamFinds(scoring_set_id=field.current_set().id, generation=0, finds={"lines": 3 * 10**8}))
     assert (page_of(field).lines, page_of(field).depth, page_of(field).teams) == (3 * 10**8, 0, ())
 
 

@@ -245,7 +245,7 @@ def _team_finds(field: Field, run: int) -> None:
             subsets[subset.value] = {"relevant": 4, "teams": [team]}
         finds = {"lines": 4, "depth": 100, "subsets": subsets}
         number = session.get_one(BoardGeneration, current.evaluation_id).number
-        session.add(TeamFinds(scoring_set_id=current.id, measure="AP", generation=number, finds=finds))
+        session.add(TeamFinds(scoring_set_id=current.id, generation=number, finds=finds))
 
 
 @contextlib.contextmanager

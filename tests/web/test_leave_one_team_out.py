@@ -22,7 +22,7 @@ def keep(field: Field, run: int, unique: int, mean: float | None) -> None:
             "without": {str(field.scoring(run)): mean},
         }
         finds = {"lines": 9, "depth": 100, "subsets": {"all": {"relevant": 1234, "teams": [own]}}}
-        session.merge(TeamFinds(scoring_set_id=field.current_set().id, measure="AP", generation=number, finds=finds))
+        session.merge(TeamFinds(scoring_set_id=field.current_set().id, generation=number, finds=finds))
 
 
 @pytest.mark.parametrize("engine_name", ["sqlite"])  # words; what is read is tested on both

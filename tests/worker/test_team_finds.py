@@ -7,6 +7,8 @@ import sqlalchemy as sa
 
 from leaderboard.access import CONSOLE
 from leaderboard.audit.writes import present
+from leaderboard.campaigns import writes as campaigns
+from leaderboard.campaigns.models import Campaign
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.results.models import TeamFinds
 from leaderboard.results.writes import due_team_finds
@@ -77,6 +79,21 @@ def test_a_worker_works_it_out_once_an_evaluation_has_closed_and_again_when_its_
     again = kept(world)
     assert again is not None
     assert [team["unique"] for team in again.finds["subsets"]["all"]["teams"]] == [2]
+
+
+def test_another_primary_measure_makes_it_due_again(two_teams: tuple[World, int, int]) -> None:
+    world, _, _ = two_teams
+    close(world)
+    look_again(world)
+    own = kept(world)
+    with world.database.read() as session:
+        campaign = session.scalars(sa.select(Campaign)).one()
+        other = campaign.measures[1]
+    with world.organising() as (session, campaign, _):
+        campaigns.change_campaign(session, CONSOLE, campaign, primary_measure=other)
+    with world.database.read() as session:
+        assert own is not None
+        assert [(due.scoring_set_id, due.measure) for due in due_team_finds(session)] == [(own.scoring_set_id, other)]
 
 
 def test_a_run_whose_file_is_damaged_leaves_it_undone_and_stops_nobody(two_teams: tuple[World, int, int]) -> None:

@@ -1,7 +1,5 @@
 """How far two sources of judgments agree on the documents that both judged."""
 
-from collections.abc import Sequence
-
 import numpy as np
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, aliased
@@ -47,18 +45,14 @@ def judging_agreement(
     columns = first.query_id, first.grade, second.grade
     statement = sa.select(*columns, sa.func.count()).join(second, of_both).where(*judged).group_by(*columns)
     rows = session.execute(statement).all()
-    return _agreement_of(rows, source.settings.relevance_level) if rows else None
-
-
-def _agreement_of(rows: Sequence[Sequence[int]], level: int) -> JudgingAgreement:
-    """rows: query, the two grades, and of how many documents."""
+    if not rows:
+        return None
     query, one, other, count = np.array(rows).T
-    grades = np.unique((one, other))
+    grades, level = np.unique((one, other)), source.settings.relevance_level
     numbers, at = np.unique(query, return_inverse=True)
     tables = np.zeros((len(numbers), len(grades), len(grades)), np.int64)
     tables[at, np.searchsorted(grades, one), np.searchsorted(grades, other)] = count
     whole = tables.sum(axis=0)
-    kappas = {name: kappa(tables, distance) for name, distance in distances(grades, level).items()}
     return JudgingAgreement(
         documents=int(whole.sum()),
         queries=len(numbers),
@@ -66,5 +60,5 @@ def _agreement_of(rows: Sequence[Sequence[int]], level: int) -> JudgingAgreement
         level=level,
         grades=tuple(grades.tolist()),
         counts=tuple(map(tuple, whole.tolist())),
-        **kappas,
+        **{name: kappa(tables, distance) for name, distance in distances(grades, level).items()},
     )

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Iterable
 from datetime import datetime
-from operator import attrgetter
 from typing import Any
 
 import sqlalchemy as sa
@@ -20,7 +19,6 @@ from leaderboard.results.models import TeamFinds
 from leaderboard.results.reads.run import less
 
 BASELINES = "Baselines"
-FOUND_BY = attrgetter("measure", "generation")
 
 
 @frozen
@@ -81,9 +79,9 @@ def leave_one_team_out(
     heading = reads.evaluation_heading(evaluation, now)
     stored = session.get(TeamFinds, scoring_set.id) if scoring_set else None
     number = session.scalar(sa.select(BoardGeneration.number).where(BoardGeneration.evaluation_id == evaluation.id))
-    if not (scoring_set and stored) or FOUND_BY(stored) != (scoring_set.primary_measure, number or 0):
+    if scoring_set is None or stored is None or stored.generation != (number or 0):
         return LeaveOneTeamOutPage(heading, None, None, 0, 0, 0, ())
-    by, of_subsets = column(stored.measure), stored.finds.get("subsets", {})
+    by, of_subsets = column(scoring_set.primary_measure), stored.finds.get("subsets", {})
     # With no hidden queries both subsets have the same.
     own = of_subsets.get(subset_seen(actor, evaluation, now).value) or of_subsets.get(Subset.ALL.value, {})
     found = own.get("teams", ())

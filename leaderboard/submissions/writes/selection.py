@@ -84,13 +84,14 @@ def note_selection(session: Session, row: db.Base) -> None:
         was_set_aside = rules.SetState.SUPERSEDED in (state.attrs["state"].history.deleted or ())
         if came_back or was_set_aside or of("primary_measure"):
             notes["sets"].add(row.id)
+            notes["ranked"].add(row.evaluation_id)
     elif isinstance(row, (Campaign, System)) and of("run_choice" if isinstance(row, Campaign) else "kind"):
         notes[row.__tablename__].add(row.id)
 
 
 def settle_selection(session: Session) -> None:
     """Finds again what stands for the systems of the runs that were noted, and in sets noted as well; raises the
-    numbers of boards over other runs, or over the same in other roles."""
+    numbers of boards over other runs, or over the same in other roles or by another measure."""
     notes: Mapping[str, set[Any]] = session.info.pop(NOTES, defaultdict(set))
     systems = set(notes["moved"])
     if notes["runs"]:
@@ -99,7 +100,7 @@ def settle_selection(session: Session) -> None:
     of_boards = sa.select(Evaluation.id).where(Evaluation.campaign_id.in_(notes["campaign"]))
     of_kinds = sa.select(Submission.evaluation_id).where(Submission.system_id.in_(notes["system"])).distinct()
     others = set(session.scalars(of_boards.union(of_kinds))) if notes["campaign"] | notes["system"] else set()
-    raise_generations(session, {evaluation for evaluation, _ in systems} | others, OF_BOARDS)
+    raise_generations(session, {evaluation for evaluation, _ in systems} | others | notes["ranked"], OF_BOARDS)
     for evaluation, own in _grouped(systems):  # in the sets whose boards go on
         _renew(session, sa.and_(ScoringSet.evaluation_id == evaluation, ~HAS_CEASED), own)
     for evaluation, own in _grouped(notes["moved"]):
