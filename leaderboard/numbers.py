@@ -125,6 +125,17 @@ def first_of(names: Sequence[str], most: int, number: int | None = None) -> str:
     return ", ".join(shown) + (f" and {more:,} more" if more > 0 else "")
 
 
+def together(names: Sequence[str], most: int = 4) -> str:
+    """All of them, or as many as fit, with the number of others.
+
+    >>> together(["A"]), together(["A", "B", "C"]), together(["A", "B", "C", "D"], 3)
+    ('A', 'A, B and C', 'A, B and 2 others')
+    """
+    if len(names) > most:
+        names = [*names[: most - 1], f"{len(names) - most + 1} others"]
+    return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
+
+
 def size(number: int) -> str:
     """`512 MiB`: in powers of 1,024, as limits are set; three digits.
 

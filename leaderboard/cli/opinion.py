@@ -21,7 +21,8 @@ def opinion(values: Path, lower_is_better: bool, layout: str) -> None:
     leaderboard opinion errors.csv.gz --lower-is-better --format json
 
     VALUES is CSV with a head: the query or item in the first column, and a column for each system. Every system needs a
-    value for every query that has any; the figure of a system is the mean of its values. A board's page offers such a
+    value for every query that has any; the figure of a system is the mean of its values. For a measure that few queries
+    can ruin, such as P_fa or AQWV with a large β, trust rank sets from 150 queries on. A board's page offers such a
     file, "Values of these runs query by query".
     """
     from leaderboard.opinion import rules  # loads numpy

@@ -15,7 +15,7 @@ from leaderboard.formats.tables import our_name
 from leaderboard.frozen import frozen
 from leaderboard.metrics import Floats
 from leaderboard.metrics.measure import Direction
-from leaderboard.numbers import counted, first_of, read_number
+from leaderboard.numbers import counted, read_number, together
 from leaderboard.statistics import Interval
 from leaderboard.statistics.fragility import Fragility
 from leaderboard.statistics.ranks import rank_sets
@@ -24,6 +24,7 @@ TEXT = Limits(expanded_bytes=128 * MIB)
 NO_SYSTEMS = "needs a column of queries, then two columns or more with names of different systems"
 NAMED = 5  # systems or items that a sentence names
 DRAWN = 20_000_000  # items drawn for intervals at most, as for a board
+MOST = 1e9  # a value, either way
 
 
 @frozen
@@ -64,17 +65,20 @@ def opinion_or_problems(source: Path | ByteSource, name: str, direction: Directi
 
 def opinion(source: Path | ByteSource, name: str, direction: Direction) -> Opinion:
     """Of CSV with a head: the item in the first column, a system in each other one. As for a board of means over items,
-    whose limits are not known. Raises FileRejected with everything that is wrong."""
+    whose values are within 0 and 1 where all of these are. Raises FileRejected with everything that is wrong."""
     item, items, systems, values = _read(source, name)
+    # Where they are not those of most measures, so wide that no pair is told apart by them alone.
+    limits = (0.0, 1.0) if values.min() >= 0 and values.max() <= 1 else (-MOST, MOST)
+    columns = {system: (column,) for system, column in zip(systems, values.T, strict=True)}
     resamples = statistics.affordable_resamples(len(items), DRAWN)
-    ranks = rank_sets(values, direction, resamples=resamples)
-    means = statistics.intervals([(column,) for column in values.T], resamples=resamples)
+    ranks = rank_sets(values, direction, width=limits[1] - limits[0], resamples=resamples)
+    means = statistics.intervals([*columns.values()], limits=limits, resamples=resamples)
     of_systems = zip(systems, ranks.sets, ranks.best.tolist(), means, strict=True)
     rows = [SystemOpinion(system, *own, may_be, mean) for system, own, may_be, mean in of_systems]
     rows.sort(key=lambda row: row.rank or 0)
     best_first = values[:, [systems.index(row.system) for row in rows]]
     known = statistics.detectable_by_pairs(best_first, ranks.critical, ranks.deviation)
-    lead = statistics.fragility({system: (values[:, at],) for at, system in enumerate(systems)}, direction=direction)
+    lead = statistics.fragility(columns, direction=direction)
     removed = tuple(items[at] for at in lead.removed)
     finding = _best(rows), _power(known, item), *_lead(lead, removed, item)
     return Opinion(item, len(items), direction, tuple(rows), finding, ranks.resamples, known, lead.leader, removed)
@@ -98,6 +102,8 @@ def _read(source: Path | ByteSource, name: str) -> tuple[str, list[str], list[st
         for at, (system, cell) in enumerate(zip(systems, cells, strict=False)):
             try:
                 row[at] = read_number(cell)
+                if abs(row[at]) > MOST:
+                    raise ValueError(f"beyond ±{MOST:,.0f}")
             except ValueError as error:
                 wrong = f"{shown(cell)} is {error}" if cell else "the value is missing"
                 problems.add(line, Wrong(f"{shown(system)}: {wrong}", f"{shown(system)}: no value"))
@@ -112,7 +118,7 @@ def _read(source: Path | ByteSource, name: str) -> tuple[str, list[str], list[st
 
 def _best(rows: Sequence[SystemOpinion]) -> str:
     best = [row.system for row in rows if row.may_be_best]
-    says = f"one of {len(best)}: {first_of(best, NAMED)}" if len(best) > 1 else best[0]
+    says = f"one of {len(best)}: {together(best, NAMED)}" if len(best) > 1 else best[0]
     return f"At {100 * statistics.CONFIDENCE:g} % confidence the best system is {says}."
 
 
@@ -126,5 +132,7 @@ def _power(known: statistics.Detectable, item: str) -> str:
 
 def _lead(lead: Fragility, removed: Sequence[str], item: str) -> Iterator[str]:
     if removed:
+        others, shares = [system for system in lead.then if system != lead.leader], lead.leader in lead.then
+        then = f"{'it would share the first place with ' if shares else ''}{together(others, NAMED)}"
         rests = f"The lead of {lead.leader} rests on {len(removed):,} of {counted(lead.queries, item)}"
-        yield f"{rests}: without {first_of(removed, NAMED)}, {first_of(lead.then, NAMED)} would be first."
+        yield f"{rests}: without {together(removed, NAMED)} {then}{'' if shares else ' would be first'}."

@@ -12,7 +12,7 @@ from leaderboard.boards.reads.breakdown import SystemRow, TagsPage
 from leaderboard.boards.reads.entries import Column, disambiguate
 from leaderboard.boards.reads.ranking import Show
 from leaderboard.metrics import parse
-from leaderboard.numbers import counted, first_of
+from leaderboard.numbers import counted, first_of, together
 from leaderboard.progress.reads.across import AcrossPage
 from leaderboard.progress.reads.linked import YearsPage
 from leaderboard.progress.reads.progress import Line, PeriodPoint, ProgressPage
@@ -178,8 +178,8 @@ def lead_rests_on(page: BoardPage) -> str:
         return ""
     names = _names(page)
     leader = names[lead.leader]
-    without = f": without {_together(lead.named)}" if lead.named else ", without which"
-    others = _together([names[scoring] for scoring in lead.then if scoring != lead.leader])
+    without = f": without {together(lead.named)}" if lead.named else ", without which"
+    others = together([names[scoring] for scoring in lead.then if scoring != lead.leader])
     then = f"it would share the first place with {others}" if lead.leader in lead.then else f"{others} would be first"
     return f"The lead of {leader} rests on {lead.removed:,} of {counted(lead.queries, 'query')}{without} {then}."
 
@@ -197,7 +197,7 @@ def best_over_periods(page: ProgressPage, kind: str = "system") -> str:
     for period in page.periods:
         points = [(point, line.called) for line in lines if (point := line.at(period)) and point.best]
         if points:
-            best.append(f"{_in_period(page, points[0][0])} ({_together([name for _, name in points])})")
+            best.append(f"{_in_period(page, points[0][0])} ({together([name for _, name in points])})")
     if not best:
         return f"No {kind} has a value of {page.column.name} yet."
     what = f"the {extreme(page.column)} {page.column.name}"
@@ -242,7 +242,7 @@ def _firsts(rows: Sequence[SystemRow], column: Column, what: str, labels: Sequen
     if not first:
         return ""
     leaders = [names[row.system.id] for row in first]
-    words = f"{_together(leaders)} {'has' if len(leaders) == 1 else 'share'} the {extreme(column)} {what}"
+    words = f"{together(leaders)} {'has' if len(leaders) == 1 else 'share'} the {extreme(column)} {what}"
     words += f", {plain_figure(first[0].mean, column.unit)}"
     led, others = 0, defaultdict[tuple[str, ...], list[str]](list)
     for at, label in enumerate(labels):
@@ -255,7 +255,7 @@ def _firsts(rows: Sequence[SystemRow], column: Column, what: str, labels: Sequen
     if not 0 < len(others) <= NAMED:
         return f"{words}."
     return (
-        f"{words}. First in {'; in '.join(f'{first_of(own, NAMED)}: {_together(who)}' for who, own in others.items())}."
+        f"{words}. First in {'; in '.join(f'{first_of(own, NAMED)}: {together(who)}' for who, own in others.items())}."
     )
 
 
@@ -311,7 +311,7 @@ def _best(page: BoardPage, column: Column) -> str:
     sharing = [names[row.entry.scoring_id] for row in page.ranked if row.rank == 1]
     value = f"{plain_figure(first.ranked_by.mean, column.unit)} over {over(first.ranked_by)}"
     if len(sharing) > 1:
-        return f"{_together(sharing)} share the {extreme(column)} {column.name}, {value}."
+        return f"{together(sharing)} share the {extreme(column)} {column.name}, {value}."
     text = f"{sharing[0]} has the {extreme(column)} {column.name}, {value}"
     if page.whole.ranked == 1:
         return f"{text}; no other {_noun(page)} is ranked."
@@ -348,7 +348,7 @@ def _may_be_best(page: BoardPage) -> str:
         return f"the best {_noun(page)} is {best[0]}"
     here = sum(row.may_be_best is True for row in page.shown)
     shaded = "shaded" if here == len(best) else f"{here or 'none'} of them in this table"
-    return f"the best {_noun(page)} is one of {len(best)}, {shaded}: {_together(best)}"
+    return f"the best {_noun(page)} is one of {len(best)}, {shaded}: {together(best)}"
 
 
 def _baselines(page: BoardPage, column: Column) -> str:
@@ -390,10 +390,3 @@ def times(difference: float) -> str:
     """How many times as large a geometric mean is whose mean logarithm is larger by that; 1.04, 2.5, 31."""
     ratio = math.exp(difference)
     return _significant(ratio, 3 if ratio < 1.5 else 2)
-
-
-def _together(names: Sequence[str]) -> str:
-    """`Alder`, `Alder and Birch`, `Alder, Birch, Cedar and 7 others`."""
-    if len(names) > NAMED:
-        names = [*names[: NAMED - 1], f"{len(names) - NAMED + 1} others"]
-    return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))

@@ -15,6 +15,7 @@ DRAW = np.random.default_rng(5)
 EASE = DRAW.uniform(0.2, 0.8, 20)
 MEANS = (("Cedar", -0.2), ("Alder", 0.0), ("Birch", 0.005))
 VALUES = {name: EASE + mean + DRAW.normal(0, 0.02, 20) for name, mean in MEANS}
+BEYOND = "is beyond ±1,000,000,000"
 HEAD = "line 1: needs a column of queries, then two columns or more with names of different systems"
 
 
@@ -87,6 +88,7 @@ def test_other_separators_and_gzip_are_read(called: Called, separator: str) -> N
             ],
         ),
         ("query,A,B\nq1,\"1\"x,2\n", ["line 2: is no CSV: ',' expected after '\"'; reading ended here"]),
+        ("query,A,B\nq1,1e308,2\nq2,1,-2e9\n", [f"line 2: A: 1e308 {BEYOND}", f"line 3: B: -2e9 {BEYOND}"]),
         ("PK\x03\x04", ["is a zip archive or an office document; give plain text or gzip"]),
     ],
 )  # fmt: skip
@@ -111,5 +113,26 @@ def test_equal_values_are_no_evidence_of_anything(called: Called) -> None:
     Path("equal.csv").write_text(csv_of({"A": np.full(9, 0.5), "B": np.full(9, 0.5)}))
     status, out, _ = called("equal.csv")
     assert status == 0
-    assert "the best system is one of 2: A, B." in out
+    assert "the best system is one of 2: A and B." in out
     assert "The lead" not in out
+
+
+def test_the_range_of_values_is_evidence_only_where_it_is_that_of_most_measures(called: Called) -> None:
+    ones = {"A": np.ones(20), "B": np.zeros(20)}  # without spread only a known range tells them apart
+    for name, values in (("within", ones), ("beyond", {system: 2 * own for system, own in ones.items()})):
+        Path(f"{name}.csv").write_text(csv_of(values))
+    within, beyond = (json.loads(called(f"{name}.csv", "--format", "json")[1]) for name in ("within", "beyond"))
+    assert [(row["low"], row["high"]) for row in within["rows"]] == [(1, 1), (2, 2)]
+    assert [(row["low"], row["high"]) for row in beyond["rows"]] == [(1, 2), (1, 2)]
+
+
+@pytest.mark.parametrize(
+    ("others", "says"),
+    [
+        (0.8, "rests on 3 of 6 queries: without q1, q2 and q3 B would be first."),
+        (0.5, "rests on 3 of 6 queries: without q1, q2 and q3 it would share the first place with B."),
+    ],
+)  # fmt: skip
+def test_what_the_lead_rests_on_is_said_as_on_a_board(called: Called, others: float, says: str) -> None:
+    Path("lead.csv").write_text(csv_of({"A": np.array([1.0] * 3 + [0.5] * 3), "B": np.array([0.0] * 3 + [others] * 3)}))
+    assert says in called("lead.csv")[1]

@@ -14,17 +14,19 @@ from leaderboard.scoring import score
 from tests.real.references import judged_by
 from tests.support.field import NOW, Field
 
-FOLDER = "trec-dl/2019"
+DL, COVID = "trec-dl/2019", "trec-covid/round1"
 
 
 @pytest.mark.parametrize("engine_name", ["sqlite"])  # what a board reads is tested on both elsewhere
-@pytest.mark.parametrize("measure", ["nDCG@10", "AP", "RR"])
+@pytest.mark.parametrize(
+    ("folder", "measure"), [(DL, "nDCG@10"), (DL, "AP"), (DL, "RR"), (COVID, "P@5"), (COVID, "Bpref")]
+)
 def test_a_csv_of_a_boards_values_says_what_the_board_says(
-    shared_data: Path, database: Database, tmp_path: Path, measure: str
+    shared_data: Path, database: Database, tmp_path: Path, folder: str, measure: str
 ) -> None:
-    judged, wanted = judged_by(shared_data / FOLDER / "qrels.txt"), parse_all(measure)
+    judged, wanted = judged_by(shared_data / folder / "qrels.txt"), parse_all(measure)
     values = {}
-    for path in sorted((shared_data / FOLDER).glob("*.gz")):
+    for path in sorted((shared_data / folder).glob("*.gz")):
         if "trec_eval" not in path.name:
             result = score(read_run(path), judged, wanted).results[wanted[0]]
             values[path.name.partition(".")[0]] = result.values.tolist()
@@ -44,6 +46,10 @@ def test_a_csv_of_a_boards_values_says_what_the_board_says(
     answer = opinion(tmp_path / "values.csv", "values.csv", "higher")
     assert {row.system: (row.low, row.high, row.may_be_best) for row in answer.rows} == {
         row.entry.system.name: (*row.rank_set, row.may_be_best) for row in page.rows
+    }
+    assert {row.system: (row.mean.low, row.mean.high) for row in answer.rows} == {
+        row.entry.system.name: pytest.approx((row.entry.figure(measure).low, row.entry.figure(measure).high))
+        for row in page.rows
     }
     assert {row.system: row.rank for row in answer.rows} == {row.entry.system.name: row.rank for row in page.rows}
     told = page.statistics.told if page.statistics else None
