@@ -17,7 +17,6 @@ from leaderboard.campaigns import reads as campaign_reads
 from leaderboard.evaluations.reads import evaluations as reads
 from leaderboard.frozen import frozen
 from leaderboard.progress.reads.progress import Period, differing_terms, periods_of
-from leaderboard.worker.reads import current_sets
 
 HELD_BACK, EMPTY = "results or names of systems are not public yet", "no system has a figure yet"
 
@@ -75,15 +74,14 @@ def across(
         raise errors.BadInput(f"period={period}: the periods of this campaign are: {', '.join(known) or 'none'}")
     contents = Content.RESULTS, Content.NAMES
     visible = [each for each in evaluations if all(may_see(actor, each, content, now) for content in contents)]
-    judged = current_sets(session, [each.id for each in visible])
-    counts = Counter(each.period for each in visible if each.id in judged)
+    periods = periods_of(session, actor, campaign, visible, now)
+    counts = Counter(each.period for each in visible if each.id in periods)
     period = period or max(known, key=lambda each: min(counts[each], 2), default="")
     here, shown = ([each for each in own if each.period == period] for own in (evaluations, visible))
     several = Counter(each.condition for each in here)
     labels = {each.id: (each.condition if several[each.condition] == 1 else "") or each.title for each in here}
     columns = tuple(table.column(name) for name in reads.campaign_measures(campaign))
     by = table.pick(columns, measure)
-    periods = periods_of(session, actor, campaign, shown, now)
     asked = (
         (each, table.column(periods[each.evaluation.id].measures[by.name]), ())
         for each in table.disclosures(session, actor, shown, now)
