@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 from sqlalchemy.orm import Session
 
-from leaderboard import errors
-from leaderboard.access import Actor, Content, may_see, require
+from leaderboard.access import Actor, Content, may_see
 from leaderboard.boards.reads import entries as table
 from leaderboard.boards.reads.board import BoardQuery, Tag, positions_by_tag
 from leaderboard.boards.reads.history import BoardVersion, board_version, labels_on, names_of
@@ -132,10 +131,7 @@ def tags(
     """Raises NotFound for no such evaluation and before it has judgments, BadInput for a measure that its board lacks;
     NotAllowed while single queries are closed: a tag of one query, or of all but one, gives that one's values away.
     """
-    evaluation, scoring_set = reads.find_evaluation_and_set(session, actor, campaign_slug, slug)
-    require(may_see(actor, evaluation, Content.DETAILS, now), reads.closed_details(evaluation))
-    if scoring_set is None:
-        raise errors.NotFound("figures by tag come with the first judgments")
+    evaluation, scoring_set = reads.find_with_details(session, actor, campaign_slug, slug, now)
     disclosure = table.Disclosure(actor, evaluation, scoring_set, now)
     positions = positions_by_tag(session, disclosure) if may_see(actor, evaluation, Content.TEXTS, now) else {}
     names = sorted(positions, key=lambda tag: -len(positions[tag]))
@@ -224,12 +220,10 @@ class SourcesPage:
 def sources(
     session: Session, actor: Actor, campaign_slug: str, slug: str, now: datetime, *, measure: str | None = None
 ) -> SourcesPage:
-    """The boards by every source of judgments side by side. Raises NotAllowed while single queries are closed."""
-    evaluation = reads.find_evaluation(session, actor, campaign_slug, slug)
-    require(may_see(actor, evaluation, Content.DETAILS, now), reads.closed_details(evaluation))
+    """The boards by every source of judgments side by side. Raises NotFound before the first judgments, and NotAllowed
+    while single queries are closed."""
+    evaluation, _ = reads.find_with_details(session, actor, campaign_slug, slug, now)
     sets = sets_of(session, evaluation, ScoringSet.state.in_(STANDING))
-    if not sets:
-        raise errors.NotFound("boards by source come with the first judgments")
     sets.sort(key=lambda scoring_set: (scoring_set.state is SetState.BESIDE, scoring_set.source))
     common = set[str].intersection(*(set(scoring_set.settings.measures) for scoring_set in sets))
     columns = tuple(column for column in table.per_query_columns(sets[0]) if column.name in common)

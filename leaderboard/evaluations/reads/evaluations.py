@@ -86,6 +86,18 @@ def find_evaluation_and_set(
     return evaluation, current
 
 
+def find_with_details(
+    session: Session, actor: Actor, campaign_slug: str, slug: str, now: datetime
+) -> tuple[Evaluation, ScoringSet]:
+    """The same where single queries are open to the reader. Raises NotAllowed where they are not, NotFound before the
+    first judgments too."""
+    evaluation, current = find_evaluation_and_set(session, actor, campaign_slug, slug)
+    access.require(access.may_see(actor, evaluation, access.Content.DETAILS, now), closed_details(evaluation))
+    if current is None:
+        raise errors.NotFound("single queries have figures from the first judgments on")
+    return evaluation, current
+
+
 def removal_refusal(session: Session, which: Campaign | Evaluation | System) -> str | None:
     """Why a campaign, an evaluation or a system can't be removed, in words; None when it can."""
     own = {Campaign: Evaluation.campaign_id, Evaluation: Evaluation.id, System: Submission.system_id}[type(which)]

@@ -7,12 +7,11 @@ import numpy as np
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard.access import Actor, Content, may_see, require, subset_seen
+from leaderboard.access import Actor, Content, may_see, subset_seen
 from leaderboard.boards.reads import entries as table
 from leaderboard.boards.reads.board import EVERYTHING, BoardQuery
 from leaderboard.boards.reads.entries import Column, Entry, Paging, per_query_columns
 from leaderboard.boards.reads.ranking import Show, load_standing, sort_entries
-from leaderboard.errors import NotFound
 from leaderboard.evaluations.reads import evaluations as reads
 from leaderboard.evaluations.reads.evaluations import EvaluationHeading
 from leaderboard.frozen import frozen
@@ -74,10 +73,7 @@ def heat_map(
     Raises NotFound for no such evaluation and before the first judgments, NotAllowed while single queries may not be
     seen, BadInput for a measure that it does not have.
     """
-    evaluation, scoring_set = reads.find_evaluation_and_set(session, actor, campaign_slug, slug)
-    require(may_see(actor, evaluation, Content.DETAILS, now), reads.closed_details(evaluation))
-    if scoring_set is None:
-        raise NotFound("the heat map comes with the first judgments")
+    evaluation, scoring_set = reads.find_with_details(session, actor, campaign_slug, slug, now)
     columns, subset = per_query_columns(scoring_set), subset_seen(actor, evaluation, now)
     by = table.pick(columns, view.measure)
     entries = sort_entries(load_standing(session, actor, evaluation, now, by), by, "", Show.PRIMARY)

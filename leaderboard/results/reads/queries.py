@@ -176,12 +176,9 @@ def query(
 
     Raises NotFound for no such query, NotAllowed while single queries may not be seen.
     """
-    evaluation, scoring_set = reads.find_evaluation_and_set(session, actor, campaign_slug, slug)
-    require(may_see(actor, evaluation, Content.DETAILS, now), closed_details(evaluation))
+    evaluation, scoring_set = reads.find_with_details(session, actor, campaign_slug, slug, now)
     subset = subset_seen(actor, evaluation, now)
     row = reads.find_query(session, evaluation, external_id, subset)
-    if not scoring_set:
-        raise errors.NotFound(f"nothing is known of query {external_id} yet")
     columns = per_query_columns(scoring_set)
     show = show_of(view.show, evaluation.campaign.run_choice)
     by = pick(columns, view.sort.removeprefix("-"))
@@ -488,24 +485,17 @@ def compare(
 
     Raises NotAllowed while single queries may not be seen, NotFound for a run that is on no board of this evaluation.
     """
-    evaluation, scoring_set = reads.find_evaluation_and_set(session, actor, campaign_slug, slug)
-    require(may_see(actor, evaluation, Content.DETAILS, now), closed_details(evaluation))
+    evaluation, scoring_set = reads.find_with_details(session, actor, campaign_slug, slug, now)
     wanted = [number for number in (a, b) if number is not None]
-    own: dict[int, Entry] = {}
-    runs: tuple[RunToCompare, ...] = ()
-    if scoring_set:
-        disclosure = Disclosure(actor, evaluation, scoring_set, now)
-        if wanted:
-            loaded = table.load_entries(session, [disclosure], scoring_set.settings.measures, runs=wanted)
-            own = {entry.submission_id: entry for entry in loaded if not entry.off_board}
-        standing = load_standing(session, actor, evaluation, now, table.column(scoring_set.primary_measure))
-        runs = _runs(standing, list(own.values()))
+    disclosure, measures = Disclosure(actor, evaluation, scoring_set, now), scoring_set.settings.measures
+    loaded = table.load_entries(session, [disclosure], measures, runs=wanted) if wanted else ()
+    own = {entry.submission_id: entry for entry in loaded if not entry.off_board}
+    standing = load_standing(session, actor, evaluation, now, table.column(scoring_set.primary_measure))
+    runs = _runs(standing, list(own.values()))
     if lost := [number for number in wanted if number not in own]:
         raise errors.NotFound(f"submission {lost[0]} is on no board of {evaluation.title}")
-    compared: Compared | None = None
-    if len(wanted) == 2:
-        texts = may_see(actor, evaluation, Content.TEXTS, now)
-        compared = _compared(session, disclosure, [own[number] for number in wanted], texts, view)
+    both, texts = len(wanted) == 2, disclosure.sees(Content.TEXTS, own=False)
+    compared = _compared(session, disclosure, [own[number] for number in wanted], texts, view) if both else None
     return ComparePage(evaluation_heading(evaluation, now), runs, wanted[0] if wanted else None, compared)
 
 
