@@ -15,7 +15,7 @@ from leaderboard.formats.tables import our_name
 from leaderboard.frozen import frozen
 from leaderboard.metrics import Floats
 from leaderboard.metrics.measure import Direction
-from leaderboard.numbers import counted, read_number, together
+from leaderboard.numbers import counted, is_number, read_number, together
 from leaderboard.statistics import Interval
 from leaderboard.statistics.fragility import Fragility
 from leaderboard.statistics.ranks import rank_sets
@@ -23,6 +23,7 @@ from leaderboard.statistics.ranks import rank_sets
 TEXT = Limits(expanded_bytes=128 * MIB)
 NO_SYSTEMS = "needs a column of queries, then two columns or more with names of different systems"
 NAMED = 5  # systems or items that a sentence names
+SIDEWAYS = "Is this table on its side? A row is a query, a column a system."  # of one with more columns than rows
 DRAWN = 20_000_000  # items drawn for intervals at most, as for a board
 MOST = 1e9  # a value, either way
 
@@ -80,7 +81,8 @@ def opinion(source: Path | ByteSource, name: str, direction: Direction) -> Opini
     known = statistics.detectable_by_pairs(best_first, ranks.critical, ranks.deviation)
     lead = statistics.fragility(columns, direction=direction)
     removed = tuple(items[at] for at in lead.removed)
-    finding = _best(rows), _power(known, item), *_lead(lead, removed, item)
+    power = _power(known, item, float(np.ptp(values)))
+    finding = *[SIDEWAYS][: len(systems) > len(items)], _best(rows), power, *_lead(lead, removed, item)
     return Opinion(item, len(items), direction, tuple(rows), finding, ranks.resamples, known, lead.leader, removed)
 
 
@@ -105,6 +107,8 @@ def _read(source: Path | ByteSource, name: str) -> tuple[str, list[str], list[st
                 if abs(row[at]) > MOST:
                     raise ValueError(f"beyond ±{MOST:,.0f}")
             except ValueError as error:
+                if "," in cell and is_number(point := cell.replace(",", ".", 1)):
+                    raise problems.rejection(f"write {point}, not {cell}", line) from None
                 wrong = f"{shown(cell)} is {error}" if cell else "the value is missing"
                 problems.add(line, Wrong(f"{shown(system)}: {wrong}", f"{shown(system)}: no value"))
     if len(systems) < 2 or "" in systems or len({*systems}) < len(systems):
@@ -112,7 +116,8 @@ def _read(source: Path | ByteSource, name: str) -> tuple[str, list[str], list[st
     problems.raise_if_any()
     if len(rows) < statistics.LEAST_QUERIES:
         size = f"{counted(len(systems), 'system')} on {counted(len(rows), 'row')}"
-        raise problems.rejection(f"has {size}; at least {statistics.LEAST_QUERIES} rows are needed")
+        hint = f". {SIDEWAYS}" if len(systems) > len(rows) else ""
+        raise problems.rejection(f"has {size}; at least {statistics.LEAST_QUERIES} rows are needed{hint}")
     return "query" if our_name(first) == "query" else "item", [*items], systems, values
 
 
@@ -122,12 +127,14 @@ def _best(rows: Sequence[SystemOpinion]) -> str:
     return f"At {100 * statistics.CONFIDENCE:g} % confidence the best system is {says}."
 
 
-def _power(known: statistics.Detectable, item: str) -> str:
+def _power(known: statistics.Detectable, item: str, widest: float) -> str:
+    """widest: how far two of the values are apart, and two systems at most"""
     if known.difference is None or known.smaller is None:
         return f"Which differences can be found can't be said: {known.reason}."
     takes = f"about {float(f'{known.queries_for_smaller:.2g}'):,.0f}" if known.queries_for_smaller else "over a million"
-    finds = f"With {counted(known.queries, item)} a difference of {known.difference:.2g} between two systems is found"
-    return f"{finds} with a probability of about {statistics.POWER:g}; to find one of {known.smaller:g} takes {takes}."
+    size = f"a difference of {known.difference:.2g}" if known.difference <= widest else "no difference that can be"
+    finds = f"With {counted(known.queries, item)} {size} between two systems is found with a probability of about"
+    return f"{finds} {statistics.POWER:g}; to find one of {known.smaller:g} takes {takes}."
 
 
 def _lead(lead: Fragility, removed: Sequence[str], item: str) -> Iterator[str]:
@@ -135,4 +142,5 @@ def _lead(lead: Fragility, removed: Sequence[str], item: str) -> Iterator[str]:
         others, shares = [system for system in lead.then if system != lead.leader], lead.leader in lead.then
         then = f"{'it would share the first place with ' if shares else ''}{together(others, NAMED)}"
         rests = f"The lead of {lead.leader} rests on {len(removed):,} of {counted(lead.queries, item)}"
-        yield f"{rests}: without {together(removed, NAMED)} {then}{'' if shares else ' would be first'}."
+        without = f"{counted(len(removed), item).partition(' ')[2]} {together(removed, NAMED)}"
+        yield f"{rests}: without {without}, {then}{'' if shares else ' would be first'}."

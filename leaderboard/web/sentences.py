@@ -178,7 +178,8 @@ def lead_rests_on(page: BoardPage) -> str:
         return ""
     names = _names(page)
     leader = names[lead.leader]
-    without = f": without {together(lead.named)}" if lead.named else ", without which"
+    noun = "queries" if lead.removed > 1 else "query"
+    without = f": without {noun} {together(lead.named)}," if lead.named else ", without which"
     others = together([names[scoring] for scoring in lead.then if scoring != lead.leader])
     then = f"it would share the first place with {others}" if lead.leader in lead.then else f"{others} would be first"
     return f"The lead of {leader} rests on {lead.removed:,} of {counted(lead.queries, 'query')}{without} {then}."

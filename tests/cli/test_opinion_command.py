@@ -16,6 +16,7 @@ EASE = DRAW.uniform(0.2, 0.8, 20)
 MEANS = (("Cedar", -0.2), ("Alder", 0.0), ("Birch", 0.005))
 VALUES = {name: EASE + mean + DRAW.normal(0, 0.02, 20) for name, mean in MEANS}
 BEYOND = "is beyond ±1,000,000,000"
+SIDEWAYS = "Is this table on its side? A row is a query, a column a system."
 HEAD = "line 1: needs a column of queries, then two columns or more with names of different systems"
 
 
@@ -78,6 +79,11 @@ def test_other_separators_and_gzip_are_read(called: Called, separator: str) -> N
         ("query,A,A\n", [HEAD]),
         ("query,A,B\nq1,1,2\nq2,1,2\n", ["has 2 systems on 2 rows; at least 5 rows are needed"]),
         (
+            "system,q1,q2,q3\nA,1,2,3\nB,1,2,3\n",
+            [f"has 3 systems on 2 rows; at least 5 rows are needed. {SIDEWAYS}"],
+        ),
+        ("query;A;B\nq1;0,246;1\nq2;0,5;0,25\n", ["line 2: write 0.246, not 0,246"]),
+        (
             "query,A,B\nq1,1,\n\nq1,x,nan\nq3,1\n",
             [
                 "line 2: B: the value is missing",
@@ -95,6 +101,21 @@ def test_other_separators_and_gzip_are_read(called: Called, separator: str) -> N
 def test_what_is_wrong_is_said_with_its_line(called: Called, text: str, says: list[str]) -> None:
     Path("bad.csv").write_text(text)
     assert called("bad.csv") == (2, "", "".join(f"bad.csv: {line}\n" for line in says))
+
+
+def test_a_table_on_its_side_is_asked_about_and_no_difference_is_found_that_its_values_cannot_have(
+    called: Called,
+) -> None:
+    values = np.random.default_rng(1).uniform(0, 1, (30, 8))
+    Path("side.csv").write_text(csv_of({f"item {number}": own for number, own in enumerate(values)}))
+    status, out, _ = called("side.csv", "--format", "json")
+    document = json.loads(out)
+    assert status == 0
+    assert document["finding"][0] == SIDEWAYS
+    assert document["detectable"]["difference"] > 1  # which no two means of such values can be apart
+    assert document["finding"][2].startswith(
+        "With 8 queries no difference that can be between two systems is found with"
+    )
 
 
 def test_what_many_lines_have_in_common_comes_first(called: Called) -> None:
@@ -129,8 +150,8 @@ def test_the_range_of_values_is_evidence_only_where_it_is_that_of_most_measures(
 @pytest.mark.parametrize(
     ("others", "says"),
     [
-        (0.8, "rests on 3 of 6 queries: without q1, q2 and q3 B would be first."),
-        (0.5, "rests on 3 of 6 queries: without q1, q2 and q3 it would share the first place with B."),
+        (0.8, "rests on 3 of 6 queries: without queries q1, q2 and q3, B would be first."),
+        (0.5, "rests on 3 of 6 queries: without queries q1, q2 and q3, it would share the first place with B."),
     ],
 )  # fmt: skip
 def test_what_the_lead_rests_on_is_said_as_on_a_board(called: Called, others: float, says: str) -> None:

@@ -154,7 +154,7 @@ def test_a_runs_chart_says_where_it_is_above_and_below_the_median(field: Field) 
     chart = differences_drawn(field.database, run)
     assert chart.sentence == (
         "Above the median of 3 systems on 1 of 3 queries, below on 1, level on 1; "
-        "most above on q1 (+0.500); furthest below on q2 (−0.250)."
+        "most above on query q1 (+0.500); furthest below on query q2 (−0.250)."
     )
     assert {"q1", "q2", "q3"} <= set(texts(chart.wide))
 

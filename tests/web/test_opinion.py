@@ -1,5 +1,7 @@
 """The page of a second opinion: a file or a text in, what it can tell out; nothing is kept."""
 
+import re
+
 import pytest
 from flask import Flask
 
@@ -58,6 +60,15 @@ def test_it_is_asked_for_as_often_as_checks_of_runs_are(
         sent = {"run": None, "pasted": VALUES} if pasted else {"run": VALUES}
         assert participant.send(OPINION, field="values", **sent).status_code == 429
     assert other.send(OPINION, VALUES, field="values").status_code == 200
+
+
+def test_the_pages_own_example_works_and_the_log_in_says_what_an_account_is_for(
+    participant: Reader, visitor: Reader
+) -> None:
+    [example] = re.findall(r"<pre[^>]*>(query,[^<]*)</pre>", participant.get(OPINION))
+    assert "2 systems on 5 queries" in text_of(participant.send(OPINION, None, field="values", pasted=example).text)
+    assert "what per-query values can tell" in visitor.client.get(OPINION, follow_redirects=True).text
+    assert "what per-query values can tell" not in visitor.get("/login")
 
 
 @pytest.mark.usefixtures("world")

@@ -24,7 +24,7 @@ FINDS = (
     "With these 20 queries this board finds a difference of 0.16 in AP between two systems with a probability of "
     "about 0.8; to find one of 0.08 takes about 76."
 )
-RESTS = "The lead of Alder rests on 3 of 20 queries: without q2, q3 and q7 Birch would be first."
+RESTS = "The lead of Alder rests on 3 of 20 queries: without queries q2, q3 and q7, Birch would be first."
 
 
 @pytest.fixture

@@ -58,9 +58,9 @@ def _finding(rows: Sequence[Difference], column: Column, other: str) -> str:
         words += f", level on {level}"
     (best, gain), (worst, loss) = rows[0], rows[-1]
     if gain > 0:
-        words += f"; most above on {best} (+{plain_figure(gain, column.unit)})"
+        words += f"; most above on query {best} (+{plain_figure(gain, column.unit)})"
     if loss < 0:
-        words += f"; furthest below on {worst} ({plain_figure(loss, column.unit)})"
+        words += f"; furthest below on query {worst} ({plain_figure(loss, column.unit)})"
     return f"{words}."
 
 
