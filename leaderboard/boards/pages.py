@@ -124,8 +124,8 @@ def _rank_set(row: Mapping[str, Cell]) -> Cell:
 def _caption(page: boards.BoardPage) -> str:
     if not page.terms or not page.ranked_by:
         return ""
-    stood = page.old.until if page.old and page.old.until else now()
-    words = f"Board of {day_in_words(stood)} by {page.ranked_by.name}, judgments revision {page.terms.revision}."
+    stood = day_in_words(page.stood_from or now())
+    words = f"Board of {stood} by {page.ranked_by.name}, judgments revision {page.terms.revision}."
     if page.statistics and page.statistics.may_be_best:
         words += f" †: may be the best system too, at {number(page.statistics.confidence * 100)} % confidence."
     return words

@@ -42,7 +42,7 @@ from leaderboard.numbers import counted, first_of
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.rules import UNFINISHED, SetState, State
 from leaderboard.worker.models import Scoring, ScoringSet
-from leaderboard.worker.reads import current_set, newest_revision
+from leaderboard.worker.reads import current_set, has_several_sources, newest_revision
 
 # What a revision is made of: its tables, and what each says beside the query.
 COLUMNS: Mapping[type[Any], tuple[Any, ...]] = {
@@ -502,6 +502,7 @@ class PublishedPage:
     in_file  judgments that the file holds: those of excluded queries are left out
     files    those that there are
     public   whether everybody sees this, or its organisers only so far; to_publish: whether everybody is to
+    several_sources  whether boards by several stand side by side, where the reader sees them
     """
 
     evaluation: reads.EvaluationHeading
@@ -518,6 +519,7 @@ class PublishedPage:
     excluded: int
     public: bool
     to_publish: bool
+    several_sources: bool
 
 
 @frozen
@@ -568,6 +570,7 @@ def published(
         excluded=sum(query.excluded for query in judged_queries),
         public=may_see(VISITOR, evaluation, Content.JUDGMENTS, now),
         to_publish=evaluation.judgments_published,
+        several_sources=may_see(actor, evaluation, Content.DETAILS, now) and has_several_sources(session, evaluation),
     )
 
 

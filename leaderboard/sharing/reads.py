@@ -8,7 +8,14 @@ from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, Content, known_evaluations, may_see, subset_seen
 from leaderboard.boards.reads.board import BoardPage, BoardQuery, BoardRow, board
-from leaderboard.boards.reads.history import HAS_STOOD, BoardVersion, board_version, versions_of, visible_sets
+from leaderboard.boards.reads.history import (
+    HAS_STOOD,
+    BoardVersion,
+    board_version,
+    stood_from,
+    versions_of,
+    visible_sets,
+)
 from leaderboard.campaigns.models import Campaign
 from leaderboard.errors import NotFound
 from leaderboard.evaluations.models import Evaluation
@@ -26,7 +33,7 @@ RANKS = BoardQuery(page=1)  # every row has its rank and the figure that ranks i
 class Citation:
     """A board as it is cited.
 
-    at                as of when: now, or when boards ceased to show it
+    at                as of when: `stood_from`, or now
     judgments_sha256  of its judgments, where these are open; else empty
     """
 
@@ -43,10 +50,11 @@ def citation(
     evaluation = reads.find_evaluation(session, actor, campaign_slug, slug)
     [(cited, _)] = visible_sets(session, actor, evaluation, [scoring_set], now)
     is_open = may_see(actor, evaluation, Content.JUDGMENTS, now) and subset_seen(actor, evaluation, now) is Subset.ALL
+    heading, version = reads.evaluation_heading(evaluation, now), board_version(evaluation, cited)
     return Citation(
-        evaluation=reads.evaluation_heading(evaluation, now),
-        board=board_version(evaluation, cited),
-        at=cited.shown_until or now,
+        evaluation=heading,
+        board=version,
+        at=stood_from(heading, version, now) or now,
         judgments_sha256=cited.revision.sha256 if is_open else "",
     )
 

@@ -231,9 +231,12 @@ def across_finding(page: AcrossPage) -> str:
 def tags_finding(page: TagsPage) -> str:
     """Who has the best mean over all queries, and who is first over those with which tag."""
     # Not over how many: AQWV leaves out those without a relevant document, under one policy.
-    return _firsts(
+    words = _firsts(
         page.rows, page.column, f"{page.column.name} over all queries", [tag.name for tag in page.tags], "tag"
     )
+    few = [tag.name for tag in page.tags if tag.queries < LEAST_QUERIES] if words else []
+    over = f" Figures of {first_of(few, NAMED)} are over fewer than {LEAST_QUERIES} queries"
+    return f"{words}{over}, which can't tell what others would." if few else words
 
 
 def _firsts(rows: Sequence[SystemRow], column: Column, what: str, labels: Sequence[str], noun: str) -> str:

@@ -46,6 +46,11 @@ def sets_of(session: Session, evaluation: Evaluation, which: sa.ColumnElement[bo
     return list(session.scalars(WITH_REVISION.where(ScoringSet.evaluation_id == evaluation.id, which)))
 
 
+def has_several_sources(session: Session, evaluation: Evaluation) -> bool:
+    """Whether boards by several sources of judgments stand side by side."""
+    return len(sets_of(session, evaluation, ScoringSet.state.in_(STANDING))) > 1
+
+
 def find_sets(session: Session, evaluation: Evaluation, ids: Sequence[int]) -> list[ScoringSet]:
     """The evaluation's sets with these ids, with their judgment revisions. Raises NotFound, and tells of no others."""
     by_id = {row.id: row for row in sets_of(session, evaluation, ScoringSet.id.in_(ids))}

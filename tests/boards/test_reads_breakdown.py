@@ -59,7 +59,7 @@ def test_each_tag_has_the_figures_and_ranks_of_the_board_over_it(database: Datab
     assert_as_the_board(field, page, "AP")
     assert tags_finding(page) == (
         "Alder has the highest AP over all queries, 0.325, and is first in none of 2 tags. First in law: Birch; in "
-        "long: Cedar."
+        "long: Cedar. Figures of law, long are over fewer than 5 queries, which can't tell what others would."
     )
 
 

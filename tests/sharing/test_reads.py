@@ -42,10 +42,15 @@ def judged_again(field: Field, **more: Any) -> tuple[int, int, int]:
     return run, first, field.judge_again(QRELS, {run: {"AP": [0.5] * 4}}, **more)
 
 
-def test_a_board_is_cited_as_of_now_and_one_of_the_past_as_of_when_boards_ceased_to_show_it(field: Field) -> None:
-    _, first, second = judged_again(field)
-    assert (cite(field, first).at, cite(field, first).board.words) == (NOW - 10 * DAY, "revision 1")
-    assert (cite(field, second).at, cite(field, second).board.words) == (NOW, "revision 2")
+def test_a_board_is_cited_by_the_day_from_which_it_has_stood_and_while_runs_are_taken_by_today(field: Field) -> None:
+    """Closed a day ago; by other judgments since ten days ago, and since two."""
+    run, first, second = judged_again(field)
+    assert (cite(field, first).at, cite(field, first).board.words) == (NOW - 11 * DAY, "revision 1")
+    for now in (NOW, NOW + DAY):
+        assert cite(field, second, now=now).at == NOW - DAY + dt.timedelta(minutes=1)  # uploads may end until then
+    assert cite(field, second, now=NOW - DAY * 1.5).at == NOW - DAY * 1.5
+    third = field.judge_again(QRELS.replace("q4 0 d1 1", "q4 0 d1 0"), {run: {"AP": [0.6] * 4}}, at=NOW - DAY / 2)
+    assert cite(field, third).at == NOW - DAY / 2
 
 
 def test_a_citation_names_the_hash_of_judgments_that_are_open(field: Field) -> None:

@@ -47,6 +47,11 @@ def test_old_boards_lead_to_each_other_and_to_what_moved(
     old = text_of(browser.get(f"{HERE}/boards/{first}").text)
     assert "This board is as it stood" in old
     assert "0.800" in old
+    for page in ("queries", "compare", "heat-map", "leave-one-team-out", "judgments"):  # by the judgments of today
+        assert f'href="{HERE}/{page}' in board
+        assert f'href="{HERE}/{page}' not in browser.get(f"{HERE}/boards/{first}").text
+    for page in (HERE, f"{HERE}/judgments"):
+        assert f'href="{HERE}/sources"' in browser.get(page).text
     beside = text_of(browser.get(f"{HERE}/boards/{model}").text)
     assert "goes by the judgments of llm" in beside
     assert "0.900" in beside

@@ -72,11 +72,11 @@ def test_the_address_of_a_board_as_it_stood_works_before_and_after_another_takes
     assert "0.812" not in text_of(visitor.get(BOARD).text)
     assert "0.812" in text_of(visitor.get(cited).text)
     page = text_of(visitor.get(f"{cited}/cite").text)
-    until = NOW - 10 * DAY
-    assert f"The year 2026 by revision 1 of the judgments, as it stood until {until:%-d %b %Y}." in page
+    since = NOW - 11 * DAY
+    assert f"The year 2026 by revision 1 of the judgments, board of {since:%-d %b %Y}." in page
     assert (
         bibtex_fields(visitor.get(f"{cited}/cite.bib").text)["title"]
-        == f"{{The year 2026: board of {until:%-d %b %Y}}}"
+        == f"{{The year 2026: board of {since:%-d %b %Y}}}"
     )
 
 

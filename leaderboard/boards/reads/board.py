@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from leaderboard.access import Actor, Content, may_see, require
 from leaderboard.audit.stored_events import Verifications, verifications
 from leaderboard.boards.reads import entries as table, ranking
-from leaderboard.boards.reads.history import BoardVersion, board_version, visible_sets
+from leaderboard.boards.reads.history import BoardVersion, board_version, stood_from, visible_sets
 from leaderboard.errors import BadInput
 from leaderboard.evaluations.reads import evaluations as reads
 from leaderboard.frozen import frozen
@@ -24,6 +24,7 @@ from leaderboard.submissions.reads.run_arrays import Wanted, load_figures, load_
 from leaderboard.submissions.reads.selection import on_boards
 from leaderboard.submissions.reads.status import BoardAnswers, board_answers
 from leaderboard.submissions.rules import RunChoice, StoredChoice, places_of
+from leaderboard.worker.reads import has_several_sources
 
 APART = 20  # baselines: as many stand above the rows of every page of every run, more of them among these
 OWN = 20  # rows of the reader's on other pages that are named
@@ -126,8 +127,10 @@ class BoardPage:
     organised  whether this reader organises the campaign
     parked   what organisers have to look at; empty for everybody else
     verified  for organisers only
+    several_sources  whether boards by several sources of judgments stand side by side, where the reader sees them
     old       which set it is of, where that is not the current one, or was asked for by its number
     scoring_set  the number of its set, in the address of the board as it stood; None before the first judgments
+    stood_from  the date that a citation has (`history.stood_from`); None while runs are taken: the day of reading
     """
 
     evaluation: reads.EvaluationHeading
@@ -159,7 +162,9 @@ class BoardPage:
     verified: Verifications | None = None
     old: BoardVersion | None = None
     judgments_open: bool = False
+    several_sources: bool = False
     scoring_set: int | None = None
+    stood_from: datetime | None = None
 
     @property
     def ranked(self) -> tuple[BoardRow, ...]:
@@ -380,6 +385,7 @@ def board(
         terms=reads.terms_of(session, actor, scored, moment).get(evaluation.id),
         results_open=may_see(actor, evaluation, Content.RESULTS, moment),
         details_open=details_open,
+        several_sources=details_open and not old and has_several_sources(session, evaluation),
         columns=tuple(table.column(name) for name in reads.campaign_measures(evaluation.campaign)),
         ranked_by=None,
         show=ranking.show_of(view.show, evaluation.campaign.run_choice),
@@ -407,6 +413,7 @@ def board(
         columns=columns,
         ranked_by=ranked_by,
         scoring_set=scoring_set.id,
+        stood_from=stood_from(page.evaluation, old or board_version(evaluation, scoring_set), now),
         tags=tuple(Tag(name, len(own)) for name, own in tags.items()),
         tag_queries=len(positions or ()),
     )

@@ -107,6 +107,14 @@ def board_version(evaluation: Evaluation, scoring_set: ScoringSet) -> BoardVersi
     )
 
 
+def stood_from(evaluation: reads.EvaluationHeading, version: BoardVersion, now: datetime) -> datetime | None:
+    """The date that a citation of the board has: since when its ranks have stood; None while runs are taken."""
+    if not (version.current or version.beside):
+        return version.since
+    closed = evaluation.closed_from
+    return None if closed is None or closed > now else max(closed, version.since or closed)
+
+
 SCORED = sa.exists().where(Scoring.scoring_set_id == ScoringSet.id, Scoring.state == State.SCORED)
 HAS_STOOD = ScoringSet.switched_at.is_not(None) & (ScoringSet.state.in_(STANDING) | SCORED)
 
