@@ -8,7 +8,6 @@ from sqlalchemy.orm import Session
 
 from leaderboard.db import clock
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.rules import Phase, phase_of
 from leaderboard.generations.models import BoardGeneration
 from leaderboard.results.models import TeamFinds
 from leaderboard.scoring.team_finds import TeamRun
@@ -21,21 +20,20 @@ from leaderboard.worker.reads import IS_CURRENT
 
 
 def due_team_finds(session: Session) -> Iterator[LeaveTeamsOut]:
-    """Current sets of closed evaluations whose runs are all scored, and that have no finds by the runs of now."""
+    """Current sets of evaluations past their closing whose runs are all scored, and that have no finds by the runs of
+    now: a run that comes in the grace makes them due again."""
     number = sa.func.coalesce(BoardGeneration.number, 0)
     of_set = Scoring.scoring_set_id == ScoringSet.id
     waiting, scored = (sa.exists().where(of_set, Scoring.state.in_(states)) for states in (UNFINISHED, (State.SCORED,)))
     is_kept = sa.exists().where(TeamFinds.scoring_set_id == ScoringSet.id, TeamFinds.generation == number)
     rows = session.execute(
-        sa.select(ScoringSet, Evaluation, number, clock())
+        sa.select(ScoringSet, number)
         .join(Evaluation, Evaluation.id == ScoringSet.evaluation_id)
         .outerjoin(BoardGeneration, BoardGeneration.evaluation_id == Evaluation.id)
         .where(IS_CURRENT, Evaluation.closes_at <= clock(), ~is_kept, ~waiting, scored)
-        .order_by(ScoringSet.id)
     )
-    for made, evaluation, generation, now in rows.all():
-        if phase_of(evaluation, now) is Phase.CLOSED:
-            yield LeaveTeamsOut(made.id, made.primary_measure, generation, _runs(session, made))
+    for made, generation in rows.all():
+        yield LeaveTeamsOut(made.id, made.primary_measure, generation, _runs(session, made))
 
 
 def _runs(session: Session, made: ScoringSet) -> tuple[TeamRun, ...]:

@@ -13,7 +13,7 @@ from leaderboard.access import VISITOR
 from leaderboard.boards.reads.board import board
 from leaderboard.sharing import reads
 from leaderboard.web.context import now, read, reading
-from leaderboard.web.exports import IN_LATEX, public_address
+from leaderboard.web.exports import IN_LATEX, download, public_address
 from leaderboard.web.formatting import scale_of
 from leaderboard.web.page_cache import changes_soon
 
@@ -47,9 +47,8 @@ def cite(campaign: str, evaluation: str, scoring_set: int) -> ResponseReturnValu
 
 @blueprint.get(f"{CITE}.bib")
 def bibtex(campaign: str, evaluation: str, scoring_set: int) -> Response:
-    response = Response(f"{_citation(campaign, evaluation, scoring_set)['bibtex']}\n", mimetype="application/x-bibtex")
-    response.headers["Content-Disposition"] = f'attachment; filename="{campaign}-{evaluation}-{scoring_set}.bib"'
-    return response
+    text = _citation(campaign, evaluation, scoring_set)["bibtex"]
+    return download(f"{text}\n", "application/x-bibtex", f"{campaign}-{evaluation}-{scoring_set}.bib")
 
 
 def _shared(content: str | bytes, media_type: str) -> Response:

@@ -226,7 +226,6 @@ LOOK_SECONDS = 0.2  # between two looks at whether to stop, while a run is being
 SWITCH_LOOK_SECONDS = 1.0  # between two looks for sets to make current while runs wait
 SWITCH_AGAIN_SECONDS = 60.0  # between two tries to make a set current, after one that failed
 AGAIN_SECONDS = 3600.0  # between two tries to make ranked lists again or to leave teams out, after one that failed
-TEAMS_SECONDS = 30.0  # between two looks for teams to leave out while none is due
 GRACE_SECONDS = 5.0  # what a job may take to finish after a stop; service managers wait ten or more
 JOBS_OF_CHILD = 500  # then the scoring process is replaced: memory that a library keeps goes with it
 
@@ -394,7 +393,7 @@ class Worker:
             jobs = (job for job in due_team_finds(session) if self._failed_teams[job.scoring_set_id].is_over())
             job = next(jobs, None)
         if job is None:
-            self._team_looks.begin(TEAMS_SECONDS)
+            self._team_looks.begin(BOARDS_SECONDS)
             return False
         reply = self._await(child, job, stop)
         if isinstance(reply, TeamFinds):
