@@ -210,6 +210,19 @@ def test_decisions_that_no_threshold_gives_are_said_to_be_so(world: World, brows
     assert "By its own decisions the run has AQWV 1.000" in page
 
 
+def test_a_run_whose_decisions_one_threshold_gives_says_which_although_it_states_none(
+    world: World, browser: FlaskClient
+) -> None:
+    by_threshold = DECIDED.replace("d2\tN", "d2\tY").replace("d9\tY", "d9\tN").replace("d4\tN", "d4\tY")
+    first, second = world.submit(by_threshold), world.submit(DECIDED, version="2")
+    world.drain()
+    words = [text_of(browser.get(f"/submissions/{run}").text) for run in (first, second)]
+    assert "Threshold θ none stated returns scores down to 3" in words[0]
+    assert "Returning scores down to 3 the run has" in words[0]
+    assert "Threshold θ none " in words[1]
+    assert "none stated" not in words[1]
+
+
 def test_parts_add_up_as_they_are_written_and_an_interval_stands_with_its_own(world: World) -> None:
     run = world.submit(RUN, threshold=2.0)
     world.drain()

@@ -56,9 +56,14 @@ def test_each_relevant_document_leads_to_the_next_one_and_the_last_to_the_first(
     assert steps == [("5", "20"), ("20", "100"), ("100", "5")]
 
 
-def _listed(app: Flask, database: Database, decisions: list[bool] | None = None, **given: float) -> str:
+THREE = "q1 0 d1 1\nq1 0 d2 1\nq1 0 d3 1\nq2 0 a 1\n"
+
+
+def _listed(
+    app: Flask, database: Database, decisions: list[bool] | None = None, qrels: str = THREE, **given: float
+) -> str:
     """The page of a list of a, d1, b, d2 with scores 4 to 1, where d1, d2 and d3 are relevant."""
-    field = Field(database).campaign().evaluation(qrels="q1 0 d1 1\nq1 0 d2 1\nq1 0 d3 1\nq2 0 a 1\n")
+    field = Field(database).campaign().evaluation(qrels=qrels)
     run = field.run("Alder", {"AP": [0.5] * 4, "P@5": [0.2] * 4}, **given)
     bind(database, app.extensions["store"])
     kept = RankedList(("a", "d1", "b", "d2"), np.arange(4.0, 0, -1), None if decisions is None else np.array(decisions))
@@ -76,7 +81,10 @@ def test_a_line_stands_where_the_returned_documents_end_and_the_missed_ones_say_
     assert re.findall(LINE, page, re.DOTALL) == ["3"]
     words = text_of(page)
     assert "Threshold 2.5: documents below are not returned" in words
-    assert "It misses 2 relevant documents: 1 below the threshold, 1 not listed." in words
+    assert (
+        "Lists 4 documents, 2 of the 3 relevant documents among them, at ranks 2 and 4; 2 without a judgment. "
+        "It returns 2 (score 2.5 or more), 1 of them relevant; 1 relevant document is below the threshold."
+    ) in words
     assert "d2 relevant, grade 1 below the threshold, at rank 4" in words.partition("Missed because")[2]
     assert "d3" not in words  # the judgments are not public
     assert "Documents that the run does not list are named once the judgments are public." in words
@@ -92,10 +100,37 @@ def test_decisions_have_a_line_only_where_one_parts_them(
     page = _listed(app, database, decisions)
     assert re.findall(LINE, page, re.DOTALL) == line
     assert ("Decision N from here on: not returned" in page) == bool(line)
-    assert ("with decision N, at rank 2" in text_of(page)) == (not decisions[1])
+    assert ("not returned (decision N), at rank 2" in text_of(page)) == (not decisions[1])
 
 
 def test_a_run_that_returns_all_that_it_lists_has_no_line(app: Flask, database: Database) -> None:
     page = _listed(app, database)
     assert 'class="boundary"' not in page
-    assert "It misses 1 relevant document: 1 not listed." in text_of(page)
+    assert "Lists 4 documents, 2 of the 3 relevant documents among them, at ranks 2 and 4" in text_of(page)
+    assert "It returns" not in text_of(page)
+    assert "Missed relevant documents" not in text_of(page)  # the judgments are not public
+
+
+BOTH = "q1 0 d1 1\nq1 0 d2 1\nq2 0 a 1\n"
+LISTS = "Lists 4 documents, "
+
+
+@pytest.mark.parametrize(
+    ("qrels", "decisions", "says"),
+    [
+        (BOTH, [True, True, False, False], "both relevant documents among them, at ranks 2 and 4;"),
+        (BOTH, [True, True, False, False], "It returns 2 (decision Y), 1 of them relevant; the other is not returned"),
+        (BOTH, [False] * 4, "It returns 0 (decision Y), none of them relevant; 2 relevant documents are not returned"),
+        (BOTH, [True] * 4, "It returns 4 (decision Y), 2 of them relevant."),
+        ("q1 0 d2 1\nq2 0 a 1\n", [True] * 4, "the relevant document among them, at rank 4;"),
+        ("q1 0 d9 1\nq2 0 a 1\n", [True] * 4, "but not the relevant document; 4 without a judgment. It returns 4"),
+        ("q1 0 d9 0\nq2 0 a 1\n", [True] * 4, "nothing is relevant on this query; 4 without"),
+        ("q1 0 d9 1\nq1 0 d8 1\nq2 0 a 1\n", [True] * 4, "but none of the 2 relevant documents;"),
+    ],
+)  # fmt: skip
+def test_one_sentence_says_what_is_listed_returned_and_missed(
+    app: Flask, database: Database, qrels: str, decisions: list[bool], says: str
+) -> None:
+    page = text_of(_listed(app, database, decisions, qrels))
+    assert says in page
+    assert "Missed because" not in page  # the sentence has said it
