@@ -60,8 +60,8 @@ class SplitChange:
     first, last  the two means; runs: over how many cells each
     of_versions  the difference of the versions' effects: how much better the second would be in the same period
     of_periods   what the average version gains from the one period's queries to the other's, as they are
-    rest         how much better the second versions suit their period than the first suit theirs; None where all of
-                 them ran once, since it can't be told from their effects then
+    rest         how much better the second versions suit their period than the first suit theirs; None where the fit
+                 has no means left to tell it from the effects, as where all of them ran once or one link is compared
     links        how many versions link the two periods, if only through others between them
     reason       why the parts have no intervals; None where they have
     """
@@ -121,16 +121,18 @@ def change(means: Floats, first: Cells, second: Cells, no_interval: str | None =
     residuals = np.where(ran, inside - periods - versions[:, np.newaxis], 0.0)
     freedom = int(of_links.sum() - len(of_links) - near.sum() + 1)
 
-    compared = np.zeros(len(means))
-    compared[second.versions] += 1 / len(second.versions)
-    compared[first.versions] -= 1 / len(first.versions)
+    cells = np.zeros(means.shape)
+    cells[second.versions, second.period] += 1 / len(second.versions)
+    cells[first.versions, first.period] -= 1 / len(first.versions)
+    compared = cells.sum(axis=1)
+    own = np.where(ran[links], cells[links] - (compared / times)[links, np.newaxis], 0.0)
+    in_rest = (own**2).sum() - own.sum(axis=0) @ inverse @ own.sum(axis=0)  # its variance, in that of one mean
     step = np.zeros(means.shape[1])
     step[[first.period, second.period]] = -1, 1
     through = (compared / times) @ ran  # how far the versions' effects go by those of the periods
     of_versions = float(compared @ versions)
     of_periods = float(step @ periods)
     start, end = (float(means[cells.versions, cells.period].mean()) for cells in (first, second))
-    seen_twice = links[np.concatenate((first.versions, second.versions))].any()
     error = math.sqrt((residuals**2).sum() / max(1, freedom))
     few = FEW_LINKS.format(counted(len(of_links), "version")) if freedom < LEAST_FREEDOM else None
     no_interval = no_interval or few or (ALL_ALIKE if error <= ALIKE else None)
@@ -141,15 +143,16 @@ def change(means: Floats, first: Cells, second: Cells, no_interval: str | None =
         (len(first.versions), len(second.versions)),
         _part(of_versions, WIDER**2 * float((compared**2 / times).sum() + through @ inverse @ through), reach),
         _part(of_periods, float(step @ inverse @ step), reach),
-        end - start - of_versions - of_periods if seen_twice else None,
+        end - start - of_versions - of_periods if in_rest > ALIKE else None,
         len(of_links),
         no_interval,
     )
 
 
 def _part(estimate: float, variance: float, reach: float | None) -> Part:
-    """variance: in that of one mean; reach: half of the interval that one mean would have, None for no interval"""
-    if reach is None:
+    """variance: in that of one mean, 0 of a part that is 0 for certain; reach: half of the interval that one mean would
+    have, None for no interval"""
+    if reach is None or variance <= ALIKE:
         return Part(estimate)
-    half = math.sqrt(max(0.0, variance)) * reach
+    half = math.sqrt(variance) * reach
     return Part(estimate, estimate - half, estimate + half)

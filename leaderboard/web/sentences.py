@@ -21,11 +21,11 @@ from leaderboard.results.reads.queries import Compared
 from leaderboard.results.reads.run import ThresholdCost
 from leaderboard.statistics import LEAST_QUERIES, POWER, least_queries
 from leaderboard.statistics.linked_years import Part, SplitChange
-from leaderboard.web.formatting import DIGITS, number, over, plain_figure, sentence, signed, when
+from leaderboard.web.formatting import MINUS, number, over, plain_figure, sentence, signed, when
 
 LEAST_P = 0.001
 NAMED = 4  # systems that share something and are all named
-NEGLIGIBLE = 0.01  # of the other parts of a change
+SAME = 1e-9  # figures of one run that differ by less differ by rounding
 
 
 def init_app(app: Flask) -> None:
@@ -70,11 +70,9 @@ def _end(value: float, unit: str) -> str:
 
 
 def losses_in_words(value: ValueCurves, costs: Sequence[ThresholdCost]) -> str:
-    """What AQWV lacks to 1, and what of it is lost by which choice. Differences are of the figures as they are written,
-    so that they add up. costs: of the run, with intervals."""
-    levels = [(name, round(mark.qwv, DIGITS)) for name, mark in zip(value.names, value.marks, strict=True)] + [
-        ("1", 1.0)
-    ]
+    """What AQWV lacks to 1, and what of it is lost by which choice. Each figure is rounded by itself, so that they
+    may not add up to the last digit. costs: of the run, with intervals."""
+    levels = [*((name, mark.qwv) for name, mark in zip(value.names, value.marks, strict=True)), ("1", 1.0)]
     by = ["the choice of threshold cost", "having one threshold for all queries", "the ranking"]
     if not value.one_threshold:  # MQWV says nothing of the run
         levels, by = [levels[0], *levels[2:]], ["its decisions cost", by[2]]
@@ -87,9 +85,9 @@ def losses_in_words(value: ValueCurves, costs: Sequence[ThresholdCost]) -> str:
     start = f"{name} is {plain_figure(own)}. Of the {plain_figure(1 - own)} that it lacks to 1, "
     story = f"{start}{', '.join(words[:-1])} and {words[-1]}."
     if not value.one_threshold:
-        better = ", and they are better than any" if above < own else ""
+        better = ", and they are better than any" if above < own - SAME else ""
         return f"{story} No single threshold gives these decisions{better}, so what a threshold cost is not given."
-    is_best = own == above and not ends
+    is_best = math.isclose(own, above, abs_tol=SAME) and not ends
     return f"{story} No other threshold is better on these queries, which says nothing of others." if is_best else story
 
 
@@ -279,17 +277,20 @@ def change_over_years(page: YearsPage, split: SplitChange) -> str:
         over = zip(means, numbers, ends, strict=True)
         start, end = (f"{mean} over {number} in {run.period.label}" for mean, number, run in over)
         words = f"The mean {column.name} of all systems {by}, from {start} to {end}."
-    parts = _part(split.of_versions, column, "95 % interval "), _part(split.of_periods, column)
-    words += f" Of this, {parts[0]} is {system} and {parts[1]} {year}."
-    if (rest := rest_of(split)) is not None:
+    if split is page.pair and len({(run.entry.system.id, run.entry.version) for run in ends}) == 1:
+        words += f" Both are the same version: {_part(split.of_periods, column, '95 % interval ')} is {year}."
+    else:
+        parts = _part(split.of_versions, column, "95 % interval "), _part(split.of_periods, column)
+        words += f" Of this, {parts[0]} is {system} and {parts[1]} {year}."
+    if (rest := rest_of(split, column)) is not None:
         words += f" The remaining {signed(rest, column.unit)} is how well each suits its own year's queries."
     return words
 
 
-def rest_of(split: SplitChange) -> float | None:
-    """What is neither the systems' part of a change nor the year's, where it is worth a word."""
-    largest = max(abs(part.estimate) for part in (split.of_versions, split.of_periods))
-    return split.rest if split.rest is not None and abs(split.rest) > NEGLIGIBLE * largest else None
+def rest_of(split: SplitChange, column: Column) -> float | None:
+    """What is neither the systems' part of a change nor the year's, where it is not 0 as it is written."""
+    rest = split.rest or 0.0
+    return rest if abs(rest) > SAME and plain_figure(rest, column.unit).strip(f"{MINUS}0.") else None
 
 
 def parts_in_words(page: YearsPage, split: SplitChange) -> tuple[str, str]:

@@ -1,7 +1,6 @@
 """A change between years, split: exact cases by hand, the same fit by another road, and coverage with known truth."""
 
 import doctest
-from dataclasses import astuple
 
 import numpy as np
 import pytest
@@ -44,6 +43,17 @@ def test_the_rest_of_versions_that_ran_once_is_not_said_to_be_0():
     assert change(means, cells(0, 2), cells(1, 0)).rest == pytest.approx(-0.015 / 2)  # half of .02 less the mean .035
 
 
+def test_the_rest_is_said_only_where_some_mean_is_left_to_tell_it():
+    one = np.array([[0.30, 0.32], [0.35, NAN]])
+    assert change(one, cells(0, 0), cells(1, 0)).rest is None
+    assert change(one, cells(0, 1), cells(1, 0)).rest is None
+    chain = np.array([[0.30, 0.32, NAN], [0.30, 0.35, NAN], [0.40, 0.48, NAN], [NAN, 0.40, 0.45]])
+    assert change(chain, cells(1, 3), cells(2, 3)).rest is None  # one link alone leads to the third period
+    assert change(chain, cells(0, 0), cells(1, 1)).rest == pytest.approx(
+        0.0 - 0.015
+    )  # .30 less its level .31, .025 below it as links are
+
+
 @pytest.mark.parametrize(("links", "has_interval"), [(1, False), (2, False), (3, True)])
 def test_one_link_or_two_give_estimates_without_an_interval_and_say_why(links, has_interval):
     means = np.array([*[[0.30, 0.32], [0.30, 0.35], [0.40, 0.48]][:links], [0.35, NAN], [NAN, 0.55]])
@@ -64,7 +74,7 @@ def test_links_that_all_change_alike_tell_nothing_of_how_others_would():
 def test_a_version_compared_with_itself_is_no_better_system():
     means = np.array([[0.30, 0.32], [0.30, 0.35], [0.40, 0.48]])
     split = change(means, cells(0, 0), cells(1, 0))
-    assert astuple(split.of_versions) == pytest.approx((0.0, 0.0, 0.0))
+    assert split.of_versions == Part(0.0)
     assert split.rest == pytest.approx(0.02 - 0.05)
 
 

@@ -70,6 +70,21 @@ def test_a_harder_year_and_a_fall_are_called_so(client: FlaskClient, field: Fiel
     assert pair.endswith(" a harder year.")
 
 
+def test_a_version_compared_with_itself_is_said_to_be_the_same_and_what_is_left_is_named(
+    client: FlaskClient, field: Field
+) -> None:
+    link(field, 0.09, 0.12, 0.15)
+    first, last = (run(field, "Alder", year, mean, version="1") for year, mean in ((2024, 0.40), (2026, 0.521)))
+    pair, _ = findings(client, f"?first={first}&last={last}")
+    assert pair.startswith(
+        "AP rises by 0.121 from Alder, version 1 in 2024 (0.400) to Alder, version 1 in 2026 (0.521). "
+        "Both are the same version: +0.120 (95 % interval +0.081 to +0.159) is an easier year. "
+        "The remaining +0.001 is how well"  # .121 less .12025
+    )
+    bars = list(csv.DictReader(io.StringIO(client.get(f"{ADDRESS}/charts/change.csv?first={first}&last={last}").text)))
+    assert {bar["part"] for bar in bars} == {"2024", "the system", "an easier year", "suits its year", "2026"}
+
+
 def test_two_links_have_estimates_and_the_page_says_why_no_interval(client: FlaskClient, field: Field) -> None:
     link(field, 0.02, 0.06)
     run(field, "Alder", 2024, 0.40)

@@ -39,7 +39,7 @@ def _rows(page: YearsPage, split: SplitChange) -> list[Row]:
         (year, after, split.of_periods, SERIES[1]),
         (last, 0.0, Part(split.last), MUTED),
     ]
-    if (rest := rest_of(split)) is not None:
+    if (rest := rest_of(split, page.column)) is not None:
         bars.insert(3, ("suits its year", after + split.of_periods.estimate, Part(rest), drawing.REST))
     rows = []
     for label, start, part, colour in bars:
