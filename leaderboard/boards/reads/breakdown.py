@@ -70,25 +70,21 @@ def cells_of(board: ComparedBoard, at: Ints, over: Floats | None = None) -> dict
 
 def rows_of(
     session: Session, boards: Sequence[ComparedBoard], columns: Sequence[Mapping[int, Cell]]
-) -> Iterator[SystemRow]:
-    """By name, of every system of the boards that has a cell in one of these columns; without mean and rank."""
+) -> Iterator[tuple[table.SystemLabel, bool, list[Cell]]]:
+    """(a system, whether it is the reader's own, its cells), by name, of those that have a cell in a column."""
     own = {system for board in boards for system in board.runs.systems[board.runs.own].tolist()}
     for system, label in sorted(labels_on(session, boards).items(), key=lambda item: item[1].name.casefold()):
         if any(system in column for column in columns):
-            cells = tuple(column.get(system, Cell()) for column in columns)
-            yield SystemRow(label, system in own, None, None, cells)
+            yield label, system in own, [column.get(system, Cell()) for column in columns]
 
 
 def rows_beside(
     session: Session, boards: Sequence[ComparedBoard], columns: Sequence[Mapping[int, Cell]]
 ) -> tuple[SystemRow, ...]:
-    """The same with the mean and the rank of the first column, and cells of the others only; the best mean first."""
-    rows = [
-        SystemRow(row.system, row.own, first.mean, first.rank, tuple(cells))
-        for row in rows_of(session, boards, columns)
-        for first, *cells in [row.cells]
-    ]
-    return tuple(boards[0].by.sort(rows, lambda row: row.mean))
+    """As rows with the mean and the rank of the first column, and cells of the others only; the best mean first."""
+    rows = rows_of(session, boards, columns)
+    made = [SystemRow(label, own, first.mean, first.rank, tuple(cells)) for label, own, (first, *cells) in rows]
+    return tuple(boards[0].by.sort(made, lambda row: row.mean))
 
 
 def listed(

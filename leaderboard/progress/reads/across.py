@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from leaderboard import errors
 from leaderboard.access import Actor, Content, may_see
 from leaderboard.boards.reads import entries as table
-from leaderboard.boards.reads.breakdown import SystemRow, cells_of, in_time, rows_of
+from leaderboard.boards.reads.breakdown import Cell, SystemRow, cells_of, in_time, rows_of
 from leaderboard.boards.reads.ranking import load_boards
 from leaderboard.campaigns import reads as campaign_reads
 from leaderboard.evaluations.reads import evaluations as reads
@@ -98,17 +98,17 @@ def across(
         conditions=tuple(replace(periods[each], label=labels[each]) for each in cells),
         left_out={labels[each.id]: EMPTY if each in shown else HELD_BACK for each in here if each.id not in cells},
         differing=differing_terms([periods[each].terms for each in cells]),
-        rows=_ranked([_over_conditions(row) for row in rows_of(session, boards, [*cells.values()])], by),
+        rows=_ranked([_over_conditions(*row) for row in rows_of(session, boards, [*cells.values()])], by),
     )
 
 
-def _over_conditions(row: SystemRow) -> AcrossRow:
-    """The row with its means, without its rank by them."""
-    means = [cell.mean for cell in row.cells if cell.mean is not None]
-    ranks = [cell.rank for cell in row.cells if cell.rank is not None]
-    partial, lacking = fsum(means) / len(means), len(row.cells) - len(means)
+def _over_conditions(system: table.SystemLabel, own: bool, cells: Sequence[Cell]) -> AcrossRow:
+    """Its row with its means, without its rank by them."""
+    means = [cell.mean for cell in cells if cell.mean is not None]
+    ranks = [cell.rank for cell in cells if cell.rank is not None]
+    partial, lacking = fsum(means) / len(means), len(cells) - len(means)
     mean, mean_rank = None if lacking else partial, None if lacking or not ranks else sum(ranks) / len(ranks)
-    return AcrossRow(row.system, row.own, mean, None, row.cells, mean_rank, partial, lacking)
+    return AcrossRow(system, own, mean, None, tuple(cells), mean_rank, partial, lacking)
 
 
 def _ranked(rows: Sequence[AcrossRow], column: table.Column) -> tuple[AcrossRow, ...]:
