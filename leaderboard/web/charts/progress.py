@@ -35,10 +35,10 @@ def progress_chart(page: ProgressPage, kind: str = "system", only: int | None = 
     if not page.is_series or not lines:
         return None
     sentence = best_over_periods(page, kind) if only is None else one_system_over_periods(page, lines, only)
-    drawn = [
-        _Drawn(line, _colour(line, only), only is None and (line.own or any(point.best for point in line.points)))
-        for line in lines
-    ]
+    stands_out = [only is None and (line.own or any(point.best for point in line.points)) for line in lines]
+    colours = [_colour(line, only) for line in lines]
+    looks = zip(lines, colours, stands_out, strict=True)
+    drawn = [_Drawn(line, colour, colour != REST or is_named) for line, colour, is_named in looks]
     named = [own for own in drawn if own.is_named]
     if len(drawn) - len(named) > MOST_GREY:
         sentence += f" The other {counted(len(drawn) - len(named), kind)} are not drawn."
@@ -68,11 +68,7 @@ class _Drawn:
 
     line: Line
     colour: str
-    stands_out: bool
-
-    @property
-    def is_named(self) -> bool:
-        return self.stands_out or self.colour != REST
+    is_named: bool
 
     @property
     def is_series(self) -> bool:
