@@ -88,10 +88,12 @@ def test_a_right_empty_answer_is_told_from_a_list_that_is_missing_where_judgment
     with field.database.write() as session:  # as where it is left out for want of judgments
         session.get_one(Scoring, field.scoring(run)).unjudged = ["q4"]
     assert (of(field, run).nothing_relevant, of(field, run).not_judged) == (("q3",), ("q4",))
+    assert of(field, run).standing.missing == 2  # a list for what nobody judged is not missed
     field.change("2027", details=Opening.NEVER)
     for actor in (VISITOR, field.member("Woods")):
         closed = of(field, run, actor)
         assert (closed.missing, closed.nothing_relevant, closed.not_judged) == (("q2", "q3", "q4"), None, None)
+        assert of(field, run, actor).standing.missing == 3
     assert of(field, run, CONSOLE).nothing_relevant == ("q3",)
 
 

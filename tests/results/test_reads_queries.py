@@ -9,7 +9,7 @@ from leaderboard.boards.reads.board import BoardQuery
 from leaderboard.db import Database
 from leaderboard.errors import NotAllowed, NotFound
 from leaderboard.evaluations.models import Evaluation
-from leaderboard.evaluations.rules import Opening, Split
+from leaderboard.evaluations.rules import Judging, Opening, Split
 from leaderboard.judgments.writes import exclude_queries, set_split
 from leaderboard.results.reads import queries
 from leaderboard.results.reads.queries import QueryListPage, QueryPage, query, query_list
@@ -59,6 +59,19 @@ def test_an_excluded_query_says_so_and_why(field: Field) -> None:
         exclude_queries(session, CONSOLE, evaluation, ["q2"], "ambiguous")
     row = list_of(field).queries[1].query
     assert (row.excluded, row.excluded_because) == (True, "ambiguous")
+
+
+@pytest.mark.parametrize(("judging", "relevant"), [(Judging.POOLED, [1, 0, None]), (Judging.COMPLETE, [1, 0, 0])])
+def test_a_query_that_nobody_judged_has_no_number_of_relevant_documents(
+    database: Database, judging: Judging, relevant: list[int | None]
+) -> None:
+    field = Field(database).campaign()
+    field.evaluation(tags=((), (), ()), qrels="q1 0 d1 1\nq1 0 d2 0\nq2 0 d1 0\n", judging=judging)
+    field.run("Alder", {"AP": [0.2, NAN, NAN]})
+    assert [row.query.relevant for row in list_of(field).queries] == relevant
+    assert one(field, "q3").query.relevant == relevant[2]
+    order = [row.query.external_id for row in list_of(field, sort="relevant").queries]
+    assert (order[0], order[2]) == ("q1", "q3")
 
 
 def test_while_details_are_closed_texts_are_shown_without_any_figure(field: Field) -> None:

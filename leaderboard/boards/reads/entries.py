@@ -199,7 +199,7 @@ LABELLED = (  # what an entry holds beside the fields of `ScoredRun`, and of whi
     Scoring.scoring_set_id,
     *(Submission.team_id, Submission.run_at, Submission.received_assumed, Submission.label, Submission.version),
     Submission.designation,
-    *(Scoring.missing, System.kind, Pseudonym.number, System.name, System.slug, Team.name, Team.slug),
+    *(Scoring.missing, Scoring.unjudged, System.kind, Pseudonym.number, System.name, System.slug, Team.name, Team.slug),
 )
 WIDTH = FIELDS + len(LABELLED)
 
@@ -246,6 +246,11 @@ class Disclosure:
         that the campaign does not show, such as how much of a run is judged."""
         closed = self._rounding[own] is not None
         return closed and (measure not in self._shown or metrics.parse(measure).family.of_judgments)
+
+    def missing(self, own: bool, missing: Iterable[str], unjudged: Iterable[str]) -> int:
+        """How many queries a run has no list for, without those that nobody judged where single queries are open."""
+        left_out = unjudged if self._rounding[own] is None else ()
+        return len(self.scoring_set.settings.counted({*missing}.difference(left_out), self.subset))
 
     def sees_each(self, sight: Content, own: metrics.Bools) -> metrics.Bools:
         """The same of an array of runs."""
@@ -325,7 +330,7 @@ class Entry(ScoredRun):
     received_assumed  whether the import that brought it in assumed when it was received
     version  of its system; equal versions of several periods ran unchanged. Empty while its name is hidden
     own      whether it is of a team of the reader's
-    missing  how many queries that the reader may know of it has no list for
+    missing  how many queries that the reader may know of it has no list for (`Disclosure.missing`)
     chosen_of  from how many runs of its system their means chose this one; 1 where they had no say
     """
 
@@ -476,13 +481,13 @@ def _label(
 
 def _entry(disclosure: Disclosure, row: Sequence[Any], measures: Sequence[str]) -> Entry | None:
     """The run of a row of the statement, with these figures; None where the reader may not see its means."""
-    team_id, run_at, assumed, label, version, designation, missing, kind, *named = row[FIELDS + 1 : WIDTH]
+    team_id, run_at, assumed, label, version, designation, missing, unjudged, kind, *named = row[FIELDS + 1 : WIDTH]
     own = disclosure.actor.is_in(team_id)
     if not disclosure.sees(Content.RESULTS, own):
         return None
     is_named = kind is SystemKind.BASELINE or disclosure.sees(Content.NAMES, own)
     system = _label(is_named, row[3], kind, *named)
-    missing = len(disclosure.scoring_set.settings.counted(missing, disclosure.subset))
+    missing = disclosure.missing(own, missing, unjudged)
     stored = {name: row[start : start + 4] for start, name in zip(range(WIDTH, len(row), 4), measures, strict=True)}
     figures = _as_seen(disclosure, own, stored)
     label, version = (label, version) if is_named else ("", "")

@@ -3,6 +3,7 @@
 Two runs of an evaluation beside each other: their means, how sure their difference is, and every query.
 """
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -35,7 +36,7 @@ PAGE = 500  # queries
 @frozen
 class QueryHeading:
     """text, description, tags: empty until the evaluation opens. relevant: documents judged at least as relevant as the
-    evaluation asks; None where that may not be seen."""
+    evaluation asks; None where that may not be seen, and where nobody judged the query."""
 
     external_id: str
     text: str
@@ -139,12 +140,12 @@ def query_list(
         relevant = relevant_documents(session, scoring_set)
         systems = len(entries)
         rows = sorted_rows(
-            [_summary(query_heading(query, relevant.get(query.id, 0), texts), spread, names) for query in queries],
+            [_summary(query_heading(query, relevant[query.id], texts), spread, names) for query in queries],
             view.sort,
             {
                 "median": (by, lambda row: row.median),
                 "best": (by, lambda row: row.best),
-                "relevant": (replace(by, direction="higher"), lambda row: row.query.relevant or 0),
+                "relevant": (replace(by, direction="higher"), lambda row: row.query.relevant),
             },
         )
     shown, paging = paged(rows, view.page, PAGE)
@@ -191,7 +192,7 @@ def query(
     shown, paging = paged(entries, view.page if len(entries) > table.WHOLE else None, table.ROWS)
     names = [each.name for each in columns]
     values = sorted_by | load_slices(session, [entry.scoring_id for entry in shown], names, subset, row.position)
-    relevant = relevant_documents(session, scoring_set, Judgment.query_id == row.id).get(row.id, 0)
+    relevant = relevant_documents(session, scoring_set, Judgment.query_id == row.id)[row.id]
     return QueryPage(
         evaluation=evaluation_heading(evaluation, now),
         query=query_heading(row, relevant, may_see(actor, evaluation, Content.TEXTS, now)),
@@ -264,14 +265,19 @@ def _summary(heading: QueryHeading, spread: Spread, names: Sequence[str]) -> Que
     return QuerySummary(heading, median, best, worst, "" if best is None else names[spread.first[at]])
 
 
-def relevant_documents(session: Session, scoring_set: ScoringSet, *which: sa.ColumnElement[bool]) -> dict[int, int]:
-    """Query id -> documents judged relevant at the set's level; queries without any are absent.
+def relevant_documents(
+    session: Session, scoring_set: ScoringSet, *which: sa.ColumnElement[bool]
+) -> defaultdict[int, int | None]:
+    """Query id -> documents judged relevant at the set's level; None where nobody judged a query, of pooled judgments.
 
     which  conditions on Judgment
     """
-    own = Judgment.revision_id == scoring_set.revision_id, Judgment.grade >= scoring_set.settings.relevance_level
-    counts = sa.select(Judgment.query_id, sa.func.count()).where(*own, *which).group_by(Judgment.query_id)
-    return dict(session.execute(counts).all())
+    settings = scoring_set.settings
+    own, is_relevant = Judgment.revision_id == scoring_set.revision_id, Judgment.grade >= settings.relevance_level
+    relevant = sa.func.count().filter(is_relevant)
+    counts = sa.select(Judgment.query_id, relevant).where(own, *which).group_by(Judgment.query_id)
+    without_any = 0 if settings.judging is Judging.COMPLETE else None
+    return defaultdict(lambda: without_any, session.execute(counts).all())
 
 
 def neighbours(session: Session, query: Query, subset: Subset) -> Mapping[Any, Any]:
