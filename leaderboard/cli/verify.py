@@ -90,22 +90,25 @@ def verify(folder: Path | None, figures: bool, noted: tuple[int, str] | None, as
 
 def _verify_folder(folder: Path) -> int:
     """Of a frozen evaluation; the exit status."""
-    differences, not_computed = [*files_that_differ(folder)], list[str]()
+    differences, not_computed, computed = [*files_that_differ(folder)], list[str](), 0
     receipts = sorted(folder.glob("submissions/*/receipt.json"), key=lambda path: (len(path.parent.name), path))
     with counting_bar(len(receipts), "Scoring again") as tell:
         for receipt in receipts:
+            tell(1)
             try:
                 outcome = compute_again(folder, receipt, _score)
             except (LookupError, TypeError, ValueError, OSError, LeaderboardError, click.ClickException) as error:
-                outcome = [(receipt.relative_to(folder).as_posix(), f"its figures can't be computed again: {error}")]
+                file = receipt.relative_to(folder).as_posix()
+                differences.append((file, f"its figures can't be computed again: {error}"))
+                continue
             if isinstance(outcome, str):
                 not_computed.append(f"figures of submission {receipt.parent.name} are not computed again: {outcome}")
             else:
                 differences += outcome
-            tell(1)
+                computed += 1
     verdict = counted(len(differences), "thing differs", "things differ") if differences else "nothing differs"
-    computed = f"figures of {len(receipts) - len(not_computed):,} of {counted(len(receipts), 'run')} computed again"
-    lines = [*(f"{file}: {what}" for file, what in differences), *not_computed, f"{verdict}: {computed}"]
+    again = f"figures of {computed:,} of {counted(len(receipts), 'run')} computed again"
+    lines = [*(f"{file}: {what}" for file, what in differences), *not_computed, f"{verdict}: {again}"]
     click.echo("\n".join([*lines, f"SHA-256 of {SUMS}: {sha256_of(folder / SUMS)}"]))
     return int(bool(differences))
 

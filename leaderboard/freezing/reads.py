@@ -9,12 +9,13 @@ from sqlalchemy.orm import Session
 from leaderboard import moments
 from leaderboard.access import CONSOLE, VISITOR, Content, knows, may_see, subset_seen
 from leaderboard.boards.reads.board import BoardPage, BoardQuery, board
-from leaderboard.db import missing
+from leaderboard.db import exists, missing
 from leaderboard.errors import Conflict
 from leaderboard.evaluations.models import Acceptance, Agreement, Evaluation
 from leaderboard.evaluations.reads.evaluations import find_evaluation, form_fields
-from leaderboard.evaluations.rules import FieldKind, Phase, phase_of
+from leaderboard.evaluations.rules import FieldKind, Phase, Split, Subset, phase_of
 from leaderboard.frozen import frozen
+from leaderboard.judgments.models import Query
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.reads.selection import SHOWN_STATE, with_current_scoring
 from leaderboard.submissions.reads.status import awaits
@@ -32,6 +33,7 @@ class Copy:
     day      of the copy
     board    as a visitor sees it
     runs     all runs that visitors see, by number
+    hidden   whether there are queries that visitors may not see: files of runs hold their lines, so none is published
     files    of the runs whose files may be published: (SHA-256, name)
     agreed   what teams agreed to for that, in words; "" where nothing was named
     """
@@ -42,6 +44,7 @@ class Copy:
     day: datetime
     board: BoardPage
     runs: frozenset[int]
+    hidden: bool
     files: Mapping[int, tuple[str, str]]
     agreed: str
 
@@ -83,10 +86,12 @@ def freezable(
     subset = subset_seen(VISITOR, evaluation, now)
     if page.waiting or page.rescoring or (rows and awaits(session, rows[-1][1], State.SCORED, True, subset)):
         raise Conflict(f"{evaluation.title} can't be frozen: its runs are still being scored")
-    published = [run for run, _, may in rows if may or run.answers.get(agreement or "") is True]
+    own = Query.evaluation_id == evaluation.id
+    hidden = subset is Subset.SHOWN and exists(session, own, Query.split == Split.HIDDEN)
+    published = [run for run, _, may in rows if not hidden and (may or run.answers.get(agreement or "") is True)]
     files = {run.id: (run.sha256, run_file_name(run.id, run.filename)) for run in published}
     runs, address = frozenset(run.id for run, *_ in rows), f"{site_url}/campaigns/{campaign}/{slug}"
-    return Copy(campaign, slug, address, now, page, runs, files, agreed.get(agreement or "", ""))
+    return Copy(campaign, slug, address, now, page, runs, hidden, files, agreed.get(agreement or "", ""))
 
 
 def _in_the_way(evaluation: Evaluation, now: datetime) -> str:

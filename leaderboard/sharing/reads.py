@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 from leaderboard.access import Actor, Content, known_evaluations, may_see, subset_seen
 from leaderboard.boards.reads.board import BoardPage, BoardQuery, BoardRow, board
 from leaderboard.boards.reads.history import (
-    HAS_STOOD,
+    SCORED,
     BoardVersion,
     board_version,
     stood_from,
@@ -79,20 +79,24 @@ class Feed:
 
 
 def feed(session: Session, actor: Actor, slug: str, now: datetime) -> Feed:
-    """Openings and closings that have happened, and boards that `actor` may see. Raises NotFound."""
+    """Openings and closings that have happened; and what the board has gone by since, where `actor` sees results and
+    there are some, not what stands beside it. Raises NotFound.
+    """
     campaign = reads.find_campaign(session, actor, slug)
     own = sa.select(Evaluation).join(Campaign).where(Campaign.id == campaign.id, known_evaluations(actor))
     evaluations = {evaluation.id: evaluation for evaluation in session.scalars(own)}
     sets = defaultdict[int, list[ScoringSet]](list)
-    for stood in session.scalars(WITH_REVISION.where(ScoringSet.evaluation_id.in_(evaluations), HAS_STOOD)):
+    for stood in session.scalars(WITH_REVISION.where(ScoringSet.evaluation_id.in_(evaluations), SCORED)):
         sets[stood.evaluation_id].append(stood)
     events = []
     for number, evaluation in evaluations.items():
         heading = reads.evaluation_heading(evaluation, now)
         dates = {"opened": heading.opens_at, "closed": heading.closed_from}
         events += [FeedEvent(heading, kind, at) for kind, at in dates.items() if at and at <= now]
-        boards = versions_of(actor, evaluation, sets[number], now)
-        events += [FeedEvent(heading, "board", each.since, each) for each in boards if each.since]
+        opened = heading.opens_at or datetime.min.replace(tzinfo=now.tzinfo)
+        if opened <= now and may_see(actor, evaluation, Content.RESULTS, now):
+            boards = [board for board in versions_of(actor, evaluation, sets[number], now) if board.shown]
+            events += [FeedEvent(heading, "board", max(opened, each.shown[-1].since), each) for each in boards]
     events.sort(key=lambda event: event.at, reverse=True)
     updated = max((event.at for event in events), default=campaign.created_at)
     return Feed(reads.campaign_heading(campaign), tuple(events), updated)

@@ -16,7 +16,7 @@ import pytest
 import yaml
 
 from leaderboard.access import CONSOLE
-from leaderboard.evaluations.rules import Opening
+from leaderboard.evaluations.rules import Opening, Split
 from leaderboard.formats import QueryRow
 from leaderboard.freezing import copying
 from leaderboard.judgments import writes
@@ -126,7 +126,9 @@ def test_one_changed_byte_is_named_and_so_are_files_that_come_and_go_and_figures
     ]
     receipt = folder / "submissions/1/receipt.json"
     receipt.write_text(receipt.read_text().replace("leaderboard score", "leaderboard serve"))
-    assert "submissions/1/receipt.json: its figures can't be computed again: expected" in command("verify", folder).out
+    said = command("verify", folder).out
+    assert "submissions/1/receipt.json: its figures can't be computed again: expected" in said
+    assert ": figures of 1 of 2 runs computed again\n" in said
 
 
 @ONE_ENGINE
@@ -195,6 +197,26 @@ def test_pages_readme_and_verify_say_which_runs_and_judgments_are_not_in_the_fol
     assert not [name for name in names(folder) if name.startswith("submissions/1/queries")]
     assert "Single queries are not public, so the figures are rounded" in (folder / "README.txt").read_text()
     assert "figures of submission 1 are not computed again: The command that computes" in ok("verify", folder)
+
+
+@ONE_ENGINE
+def test_no_file_of_a_run_leaves_while_there_are_queries_that_visitors_may_not_see(
+    closed: World, ok: Says, tmp_path: Path
+) -> None:
+    with closed.organising() as (session, _, evaluation):
+        writes.set_split(session, CONSOLE, evaluation, ["q2"], Split.HIDDEN)
+    closed.drain()
+    closed.change_evaluation(hidden_queries=Opening.NEVER)
+    folder = frozen(ok, tmp_path, "--all-runs")
+    assert [name for name in names(folder) if "q2" in name or b"q2" in (folder / name).read_bytes()] == []
+    assert not (folder / "data/submission-1.txt").exists()
+    hidden = "Some queries are hidden from visitors, and the files of all runs with them."
+    assert hidden in (folder / "README.txt").read_text()
+    assert hidden in (folder / "index.html").read_text()
+    assert "are not in this copy: some queries are hidden" in (folder / "submissions/1.html").read_text()
+    shutil.rmtree(folder)
+    closed.change_evaluation(hidden_queries=Opening.CLOSED)
+    assert (frozen(ok, tmp_path, "--all-runs") / "data/submission-1.txt").read_text() == run_text(1)
 
 
 @ONE_ENGINE

@@ -12,6 +12,7 @@ from leaderboard.campaigns.rules import Visibility
 from leaderboard.errors import NotFound
 from leaderboard.evaluations.rules import Opening
 from leaderboard.sharing import reads
+from leaderboard.worker.models import ScoringSet
 from tests.support.field import DAY, NOW, Field, about
 
 QRELS = "q1 0 d1 1\nq2 0 d1 1\nq3 0 d2 1\nq4 0 d1 1\n"
@@ -101,11 +102,23 @@ def test_a_feed_tells_nothing_of_drafts_and_of_campaigns_that_are_not_public(fie
             feed(field)
 
 
-def test_a_feed_tells_of_boards_by_other_sources_to_whoever_may_see_them(field: Field) -> None:
+def test_a_feed_tells_of_the_board_and_not_of_what_stands_beside_it(field: Field) -> None:
     judged_again(field, source="llm")
-    assert [event.board.source for event in feed(field).events if event.board] == ["llm", "assessors"]
-    field.change(details=Opening.NEVER)
     assert [event.board.source for event in feed(field).events if event.board] == ["assessors"]
+
+
+def test_a_feed_tells_of_a_board_that_visitors_see_with_runs_once_it_is_open(field: Field) -> None:
+    assert "board" not in [kind for _, kind in told(field)]  # judged, without a run
+    field.run("Alder", {"AP": [0.8] * 4})
+    assert [kind for _, kind in told(field)].count("board") == 1
+    field.change(results=Opening.NEVER)
+    assert "board" not in [kind for _, kind in told(field)]
+    field.change(results=Opening.ALWAYS, opens_at=NOW + DAY, closes_at=NOW + 2 * DAY)
+    assert told(field) == []
+    with field.database.write() as session:
+        session.scalars(sa.select(ScoringSet)).one().switched_at = NOW
+    boards = [event.at for event in feed(field, NOW + DAY).events if event.board]
+    assert boards == [NOW + DAY]  # judged before: there is no board before the opening
 
 
 def test_a_badge_shows_the_row_of_the_runs_system(field: Field) -> None:
