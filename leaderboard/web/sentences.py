@@ -267,7 +267,8 @@ def change_over_years(page: YearsPage, split: SplitChange) -> str:
     column, ends = page.column, page.compared
     means = [plain_figure(mean, column.unit) for mean in (split.first, split.last)]
     moves = "rises" if split.last > split.first else "falls"
-    by = f"{moves} by {plain_figure(abs(split.last - split.first), column.unit)}"
+    printed = [float(text.replace(MINUS, "-").replace(",", "")) for text in means]
+    by = f"{moves} by {plain_figure(abs(printed[1] - printed[0]), column.unit)}"
     system, year = parts_in_words(page, split)
     if split is page.pair:
         start, end = (f"{page.name(run)} in {run.period.label} ({mean})" for run, mean in zip(ends, means, strict=True))
@@ -277,13 +278,16 @@ def change_over_years(page: YearsPage, split: SplitChange) -> str:
         over = zip(means, numbers, ends, strict=True)
         start, end = (f"{mean} over {number} in {run.period.label}" for mean, number, run in over)
         words = f"The mean {column.name} of all systems {by}, from {start} to {end}."
+    about, no_interval = ("about ", f", without an interval ({split.reason})") if split.reason else ("", "")
     if split is page.pair and len({(run.entry.system.id, run.entry.version) for run in ends}) == 1:
-        words += f" Both are the same version: {_part(split.of_periods, column, '95 % interval ')} is {year}."
+        part = _part(split.of_periods, column, "95 % interval ")
+        words += f" Both are the same version: {about}{part} is {year}{no_interval}."
     else:
         parts = _part(split.of_versions, column, "95 % interval "), _part(split.of_periods, column)
-        words += f" Of this, {parts[0]} is {system} and {parts[1]} {year}."
+        words += f" Of this, {about}{parts[0]} is {system} and {about}{parts[1]} {year}{no_interval}."
     if (rest := rest_of(split, column)) is not None:
-        words += f" The remaining {signed(rest, column.unit)} is how well each suits its own year's queries."
+        words += f" The remaining {signed(rest, column.unit)} is how far the two means are from their levels; "
+        words += "a version's level is its average over all years that it ran in."
     return words
 
 

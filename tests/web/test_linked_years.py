@@ -79,10 +79,10 @@ def test_a_version_compared_with_itself_is_said_to_be_the_same_and_what_is_left_
     assert pair.startswith(
         "AP rises by 0.121 from Alder, version 1 in 2024 (0.400) to Alder, version 1 in 2026 (0.521). "
         "Both are the same version: +0.120 (95 % interval +0.081 to +0.159) is an easier year. "
-        "The remaining +0.001 is how well"  # .121 less .12025
+        "The remaining +0.001 is how far"  # .121 less .12025
     )
     bars = list(csv.DictReader(io.StringIO(client.get(f"{ADDRESS}/charts/change.csv?first={first}&last={last}").text)))
-    assert {bar["part"] for bar in bars} == {"2024", "the system", "an easier year", "suits its year", "2026"}
+    assert {bar["part"] for bar in bars} == {"2024", "the system", "an easier year", "off its level", "2026"}
 
 
 def test_two_links_have_estimates_and_the_page_says_why_no_interval(client: FlaskClient, field: Field) -> None:
@@ -90,9 +90,30 @@ def test_two_links_have_estimates_and_the_page_says_why_no_interval(client: Flas
     run(field, "Alder", 2024, 0.40)
     run(field, "Comet", 2026, 0.70)
     pair, _ = findings(client)
-    assert pair.endswith("Of this, +0.260 is a better system and +0.040 an easier year.")
-    reason = "There is no interval: 2 versions that ran unchanged can&#39;t show how far others would change."
-    assert reason in client.get(ADDRESS).text
+    assert pair.endswith(
+        "Of this, about +0.260 is a better system and about +0.040 an easier year, without an interval (2 versions "
+        "that ran unchanged can&#39;t show how far others would change)."
+    )
+
+
+def test_a_difference_is_that_of_the_figures_as_they_are_written(client: FlaskClient, field: Field) -> None:
+    link(field, 0.02, 0.05, 0.08)
+    run(field, "Alder", 2024, 0.4066)
+    run(field, "Comet", 2026, 0.7853)
+    pair, _ = findings(client)
+    assert pair.startswith("AP rises by 0.378 from Alder in 2024 (0.407) to Comet in 2026 (0.785).")  # 0.3787
+
+
+def test_what_remains_is_explained(client: FlaskClient, field: Field) -> None:
+    link(field, 0.02, 0.05, 0.08)
+    run(field, "Comet", 2026, 0.70)
+    number = run(field, "Alder", 2024, 0.40, version="1")
+    run(field, "Alder", 2026, 0.55, version="1")
+    pair, _ = findings(client, f"?first={number}")
+    assert pair.endswith(
+        "is how far the two means are from their levels; a version&#39;s level is its average over all years that it "
+        "ran in."
+    )
 
 
 def test_where_no_version_links_the_years_nothing_is_claimed(client: FlaskClient, field: Field) -> None:
@@ -102,6 +123,7 @@ def test_where_no_version_links_the_years_nothing_is_claimed(client: FlaskClient
         "No version ran unchanged in both 2024 and 2026, and no chain of versions links them. So nothing can be said."
     ]
     assert client.get(f"{ADDRESS}/charts/change.csv").status_code == 404
+    assert "Split this change" not in client.get(ADDRESS).text  # no other runs would say more
 
 
 def test_the_chart_and_the_table_are_files(client: FlaskClient, field: Field) -> None:

@@ -110,7 +110,10 @@ def _value_chart(value: ValueCurves, data: Sequence[Row]) -> Chart:
         _line([(domain[1], value.qwv[0]), *zip(theta, qwv, strict=True)], interpolate="step-after"),
         *_marks(value, (own_x, actual.qwv), (best_x, maximum.qwv)),
     ]
-    axes = _axis("threshold θ", domain, tickCount=6), _axis(None, (lowest, top + NAMES * (top - lowest)))
+    axes = (
+        _axis("threshold θ", domain, tickCount=6),
+        _axis(None, (lowest, top + NAMES * (top - lowest)), labelExpr="datum.value > 1 ? '' : datum.label"),
+    )
     return _chart("value", "Value over the threshold", axes, layers, says, data)
 
 

@@ -9,6 +9,7 @@ from leaderboard.web.formatting import plain_figure, signed
 from leaderboard.web.sentences import change_over_years, parts_in_words, rest_of
 
 HEIGHT, BOTTOM = 220, 62  # px
+ABOVE = 0.12  # of the axis: room for figures above what is drawn
 SMALL = 10  # px, of a phone's figures
 
 
@@ -22,7 +23,7 @@ def _change_chart(page: YearsPage, name: str, split: SplitChange) -> Chart:
     rows = _rows(page, split)
     caption = f"Lines are 95 % intervals, from {counted(split.links, 'version')} that ran unchanged."
     if split.reason:
-        caption = f"There is no interval: {split.reason}."
+        caption = "From the first mean to the last one, without intervals."
     alt = f"Waterfall of {page.column.name}. {change_over_years(page, split)}"
     data = [{column: row[column] for column in ("part", "from", "to", "low", "high")} for row in rows]
     return drawing.draw(name, lambda width: _waterfall(page.column.name, rows, width), alt, caption, data)
@@ -40,7 +41,7 @@ def _rows(page: YearsPage, split: SplitChange) -> list[Row]:
         (last, 0.0, Part(split.last), MUTED),
     ]
     if (rest := rest_of(split, page.column)) is not None:
-        bars.insert(3, ("suits its year", after + split.of_periods.estimate, Part(rest), drawing.REST))
+        bars.insert(3, ("off its level", after + split.of_periods.estimate, Part(rest), drawing.REST))
     rows = []
     for label, start, part, colour in bars:
         text = (plain_figure if colour == MUTED else signed)(part.estimate, page.column.unit)
@@ -55,9 +56,13 @@ def _waterfall(title: str, rows: list[Row], width: int) -> Spec:
     bars = {"type": "bar", "aria": True, "width": {"band": 0.5 if width == WIDE else 0.7}}
     interval = {"type": "rule", "color": drawing.INK, "strokeWidth": 2}
     text = {"type": "text", "dy": -8, "fontSize": drawing.FONT_SIZE if width == WIDE else SMALL}
-    axis = {"title": None, "labelExpr": "split(datum.label, ' ')"}  # a word a line: a phone's bars are narrow
+    words = "split(datum.label, ' ')"  # a word a line: a phone's bars are narrow
+    axis = {"title": None, "labelExpr": words if width != WIDE else "datum.label"}
+    ends = [row[end] for row in rows for end in ("from", "to", "top")]
+    scale = {"domainMax": max(ends) + ABOVE * (max(ends) - min(ends))}
     x: Spec = {"field": "part", "type": "nominal", "sort": None, "axis": axis}
-    y = {field: {"field": field, "type": "quantitative", "axis": {"title": None}} for field in ("from", "low", "top")}
+    along = {"type": "quantitative", "axis": {"title": None}, "scale": scale}
+    y = {field: {"field": field} | along for field in ("from", "low", "top")}
     layers = [
         layer(rows, bars, x=x, y=y["from"], y2={"field": "to"}, color=drawing.COLOUR, description=drawing.SAYS),
         layer(rows, interval, x=x, y=y["low"], y2={"field": "high"}),
