@@ -2,7 +2,7 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from markupsafe import Markup, escape
 
@@ -12,12 +12,12 @@ from leaderboard.results.reads.heat_map import HeatMapPage
 from leaderboard.web.charts.drawing import SVG, WIDE, Chart
 from leaderboard.web.formatting import MINUS, plain_figure
 
-TOP, RIGHT = 170, 60  # px, around the grid: the scale and names of systems; the ends of these
+TOP, RIGHT = 200, 60  # px, around the grid: the scale and names of systems; the ends of these
 HEIGHT, NARROWEST, WIDEST = 14, 20, 48  # px, of a cell
 SMALL, CHARACTER = 11, 7  # px, of letters: their height, and their width at most
 LONGEST_NAME = 18  # characters
 STEPS, BELOW = 8, 3  # colours from 0 to the highest value, 0 itself apart; and below 0
-SWATCH = 40  # px
+SWATCH, KEY = 38, 34  # px, of the scale: a colour's width, and a row's height; nine are no wider than a phone
 
 
 def heat_map_chart(page: HeatMapPage) -> Chart | None:
@@ -25,9 +25,10 @@ def heat_map_chart(page: HeatMapPage) -> Chart | None:
     if not page.systems or not page.queries:
         return None
     column = page.column
-    alt = f"Heat map of {column.name}: {len(page.queries)} queries by {len(page.systems)} systems."
+    alt = f"Heat map of {column.name}: {counted(len(page.queries), 'query')} by {counted(len(page.systems), 'system')}."
+    median = f" by the median of {counted(page.field, 'system')}" if page.field > 1 else ""
     sentence = (
-        f"A row is a query, the easiest by the median of {counted(page.field, 'system')} on top; a column is a system, "
+        f"A row is a query, the easiest{median} on top; a column is a system, "
         "the first of the board on the left. Where there is no colour, the value is undefined."
     )
     heads = "query", "median", *page.names
@@ -55,7 +56,7 @@ def _svg(page: HeatMapPage, column: Column, alt: str) -> str:
     for x, name in zip(starts, ("median", *page.names), strict=True):
         at = f"translate({x + cell // 2} {TOP - 8}) rotate(-60)"
         texts.append(f'<text transform="{at}">{_cut(name)}</text>')
-    width, height = max(starts[-1] + cell + RIGHT, (STEPS + BELOW + 1) * SWATCH), TOP + len(page.queries) * HEIGHT
+    width, height = max(starts[-1] + cell + RIGHT, (STEPS + 1) * SWATCH), TOP + len(page.queries) * HEIGHT
     grid = "".join(f'<path fill="var(--{step})" d="{"".join(own)}"/>' for step, own in sorted(paths.items()))
     return (
         f'<svg xmlns="{SVG}" width="{width}" height="{height}" viewBox="0 0 {width} {height}" role="img" '
@@ -69,14 +70,15 @@ def _scale(used: dict[str, list[str]], top: float, column: Column) -> Iterator[s
     lower = column.direction == "lower"
     yield f'<text y="{SMALL}">{escape(column.name)}, each colour {"down" if lower else "up"} to</text>'
     ends = [top * (1 - at / STEPS if lower else at / STEPS) for at in range(STEPS + 1)]
-    steps = [(f"heat-{at}", f"{end:.3g}") for at, end in enumerate(ends)]
+    below: Sequence[str] = ()
     if any("below" in step for step in used):
-        below = (f"< {-top:.3g}", f"< {-top / 2:.3g}", "< 0")
-        steps = [*((f"heat-below-{BELOW - at}", words) for at, words in enumerate(below)), *steps]
-    for at, (name, words) in enumerate(steps):
+        below = f"< {-top:.3g}", f"< {-top / 2:.3g}", "< 0"
+    swatches = [(1.5 * at, 0, f"heat-below-{BELOW - at}", words) for at, words in enumerate(below)]
+    swatches += [(at, KEY if below else 0, f"heat-{at}", f"{end:.3g}") for at, end in enumerate(ends)]
+    for at, y, name, words in swatches:
         x = at * SWATCH
-        yield f'<rect x="{x}" y="{SMALL + 7}" width="{SWATCH - 1}" height="{SMALL}" fill="var(--{name})"/>'
-        yield f'<text x="{x}" y="{3 * SMALL + 8}">{escape(words.replace("-", MINUS))}</text>'
+        yield f'<rect x="{x}" y="{y + SMALL + 7}" width="{SWATCH - 1}" height="{SMALL}" fill="var(--{name})"/>'
+        yield f'<text x="{x}" y="{y + 3 * SMALL + 8}">{escape(words.replace("-", MINUS))}</text>'
 
 
 def _step(value: float, top: float, column: Column) -> str:
