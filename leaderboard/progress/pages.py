@@ -1,7 +1,8 @@
 """A campaign over its periods, and one period over its conditions: as pages and as files."""
 
 from collections.abc import Iterable
-from dataclasses import asdict
+from dataclasses import asdict, replace
+from functools import partial
 from typing import Any
 
 from flask import Blueprint, render_template, request
@@ -15,6 +16,7 @@ from leaderboard.web.charts.files import charted
 from leaderboard.web.charts.linked_years import change_charts
 from leaderboard.web.charts.progress import progress_chart
 from leaderboard.web.context import page_number, read
+from leaderboard.web.formatting import plain_figure
 from leaderboard.web.sentences import across_finding, best_over_periods, change_over_years
 
 blueprint = Blueprint("progress", __name__)
@@ -95,9 +97,18 @@ def across_file(campaign: str) -> exports.Table:
     page = read(periods.across, campaign, asked=ACROSS_ASKED)
     facts = {"period": page.period, "terms": _terms(page.conditions)}
     heads, mean = {each.slug: each.label for each in page.conditions}, exports.paper_column("Mean", "", page.column)
-    shown = breakdown_columns(heads, mean, "mean_rank", "partial", "lacking")
     caption = f"{page.campaign.title}, {page.period}. {across_finding(page)}"
-    return _table(page, "across", facts, rows=page.rows, caption=caption, **shown)
+    if request.args.get("gaps") == "yes" and any(row.lacking for row in page.rows):
+        mean = replace(mean, cell=partial(_with_gaps, page.column.unit))
+        caption += " Means in parentheses are over the conditions that a system has."
+    shown = breakdown_columns(heads, mean, "mean_rank", "partial", "lacking")
+    rows = page.rows if len(page.conditions) > 1 else ()  # as on the page
+    return _table(page, "across", facts, rows=rows, caption=caption, **shown)
+
+
+def _with_gaps(unit: str, row: Any) -> exports.Cell:
+    """The mean of a row of the file, as the page has it where some conditions are lacking."""
+    return f"({plain_figure(row['partial'], unit)})" if row["lacking"] else row["mean"]
 
 
 @blueprint.get(YEARS)

@@ -235,4 +235,6 @@ def leave_one_team_out_file(campaign: str, evaluation: str) -> Table:
         "measure": column_facts(page.column) if page.column else None,
         **{name: getattr(page, name) for name in ("depth", "relevant", "unique")},
     }
-    return evaluation_table(page.evaluation, "-leave-one-team-out", LEFT_OUT_COLUMNS, page.teams, facts)
+    names = {"mean": page.column.name} if page.column else {}
+    shown = {names.get(name, name): cell for name, cell in LEFT_OUT_COLUMNS.items()}
+    return evaluation_table(page.evaluation, "-leave-one-team-out", shown, page.teams, facts)

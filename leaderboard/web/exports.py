@@ -226,7 +226,9 @@ def _for_paper(table: Table, escapes: Mapping[int, str], bold: str) -> tuple[lis
             cell = f"{text}{mark}".translate(escapes)
             own.append(bold % cell if text == best else cell)
         written.append(own)
-        is_figure.append(all(cell is None or type(cell) in (int, float, Rounded) for cell in cells))
+        is_figure.append(
+            column.measure is not None or all(cell is None or type(cell) in (int, float, Rounded) for cell in cells)
+        )
     return list(zip(*written, strict=True)), is_figure
 
 

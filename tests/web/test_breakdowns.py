@@ -79,6 +79,10 @@ def test_files_have_every_figure_rank_and_run_and_papers_the_figures(visitor: Fl
     lines = visitor.get(f"{ACROSS}.md").text.splitlines()
     assert lines[0] == "| Rank | System | Mean ↑ | Speech ↑ | Text ↑ |"
     assert lines[2] == "| 1 | Birch | **0.414** | **0.500** | 0.328 |"
+    assert "| – | Cedar | – | – | **0.656** |" in lines
+    with_gaps = visitor.get(f"{ACROSS}.md?gaps=yes").text
+    assert "| – | Cedar | (0.656) | – | **0.656** |" in with_gaps.splitlines()
+    assert "Means in parentheses are over the conditions that a system has." in with_gaps
     by_tag = {row["system"]: row for row in table_of(visitor.get(f"{TAGS}.csv"))}
     assert (by_tag["Cedar"]["mean"], by_tag["Cedar"]["law mean"], by_tag["Cedar"]["long rank"]) == (
         "0.65625",
@@ -87,6 +91,12 @@ def test_files_have_every_figure_rank_and_run_and_papers_the_figures(visitor: Fl
     )
     facts = visitor.get(f"{TAGS}.json").get_json()
     assert (facts["queries"], facts["measure"]["name"]) == ({"law": 2, "long": 2}, "AP")
+
+
+def test_one_condition_has_no_means_in_files_either(app: Flask, field: Field) -> None:
+    field.run("Alder", {"AP": [0.5] * 4})
+    assert "One condition so far" in app.test_client().get(ACROSS).text
+    assert table_of(app.test_client().get(f"{ACROSS}.csv")) == []
 
 
 def test_programs_get_the_same(visitor: FlaskClient) -> None:

@@ -38,7 +38,7 @@ def test_the_page_says_who_would_lose_most_and_files_have_the_same(app: Flask, f
     ) in page
     assert "Team Alder 2 12 Alder 0.800 0.690 −0.110 1 2" in page
     csv = app.test_client().get(f"{PAGE}.csv").text.splitlines()
-    assert csv[0] == "team,runs,unique,system,submission,mean,without,difference,rank,rank_without"
+    assert csv[0] == "team,runs,unique,system,submission,AP,without,difference,rank,rank_without"
     assert csv[1].startswith(f"Team Alder,2,12,Alder,{run},0.8,0.69,-0.1")
     answer = app.test_client().get("/api/v1/campaigns/news/evaluations/2026/leave-one-team-out").json
     assert [row["rank_without"] for row in answer["teams"]] == [2]

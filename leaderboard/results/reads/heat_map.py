@@ -18,6 +18,7 @@ from leaderboard.frozen import frozen
 from leaderboard.judgments.models import Query
 from leaderboard.metrics import Floats
 from leaderboard.results.reads.run import load_vectors, spread_of, value_in
+from leaderboard.statistics.samples import ALIKE
 
 SYSTEMS, QUERIES = 50, 250  # that are shown at once
 PARTING = 3  # queries that are named for parting the systems most
@@ -47,7 +48,8 @@ class HeatMapPage:
     queries    those of this page, the easiest first: by the median, then by the best value
     valueless  how many queries that count have no value by any system
     missed     queries on which no system is better than one that finds nothing
-    parting    the queries on which the ends of the middle half are furthest apart, the furthest first
+    parting    the queries on which the ends of the middle half are furthest apart, the furthest first; alike: how many
+               more are as far apart as the last of these
     """
 
     evaluation: EvaluationHeading
@@ -63,6 +65,7 @@ class HeatMapPage:
     valueless: int
     missed: tuple[str, ...]
     parting: tuple[HeatMapQuery, ...]
+    alike: int
 
 
 def heat_map(
@@ -98,6 +101,7 @@ def heat_map(
     of_page, paging = table.paged(valued, view.page, QUERIES)
     parted = [at for at in valued if low[at] < high[at]] if len(entries) >= LEAST_SYSTEMS else []
     parted.sort(key=lambda at: low[at] - high[at])
+    last = max((low[at] - high[at] for at in parted[:PARTING]), default=0.0) + ALIKE
     nothing = sign * (by.highest if by.direction == "lower" else max(by.lowest, 0.0))  # what finding nothing gives
     return HeatMapPage(
         evaluation=reads.evaluation_heading(evaluation, now),
@@ -113,6 +117,7 @@ def heat_map(
         valueless=len(known) - len(valued),
         missed=tuple(known[at][0] for at in valued if best[at] >= nothing),
         parting=tuple(map(query, parted[:PARTING])),
+        alike=sum(low[at] - high[at] <= last for at in parted[PARTING:]),
     )
 
 
