@@ -267,8 +267,7 @@ def change_over_years(page: YearsPage, split: SplitChange) -> str:
     column, ends = page.column, page.compared
     means = [plain_figure(mean, column.unit) for mean in (split.first, split.last)]
     moves = "rises" if split.last > split.first else "falls"
-    printed = [float(text.replace(MINUS, "-").replace(",", "")) for text in means]
-    by = f"{moves} by {plain_figure(abs(printed[1] - printed[0]), column.unit)}"
+    by = f"{moves} by {plain_figure(abs(split.last - split.first), column.unit)}"
     system, year = parts_in_words(page, split)
     if split is page.pair:
         start, end = (f"{page.name(run)} in {run.period.label} ({mean})" for run, mean in zip(ends, means, strict=True))
