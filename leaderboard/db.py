@@ -430,7 +430,7 @@ def missing(
     within: str = "",
 ) -> NoReturn:
     """Raises NotFound that suggests the nearest names, or lists the first few when none is near."""
-    names = list(session.scalars(sa.select(column).where(*among).order_by(column)))
+    names = list(session.scalars(sa.select(column).distinct().where(*among).order_by(column)))
     near = " or ".join(get_close_matches(name, names))
     hint = f"; did you mean {near}?" if near else f"; known are {numbers.first_of(names, LISTED)}" if names else ""
     raise NotFound(f"there is no {what} {name!r}{within}{hint}")

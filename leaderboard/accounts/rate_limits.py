@@ -45,7 +45,7 @@ HOUR = timedelta(hours=1)
 REGISTRATIONS = 30  # of one address in that time: a class may sit behind one address
 TAKEN_NAMES = 10  # asked for by one address in that time; then it registers none, taken or free; of teams as many
 FORM_FILES = 60  # that one person sends by the site's forms, whatever becomes of them, or again under an old key
-CHECKS = 60  # of runs that one person does not submit
+CHECKS = 60  # of runs that one person does not submit; of second opinions as many
 
 
 @frozen
@@ -90,6 +90,10 @@ FORM_FILE = Limit({"form files of user {user}": FORM_FILES}, f"You have sent ver
 CHECK = Limit(
     {"checks of user {user}": CHECKS},
     f"You have had very many files checked; {AGAIN}, or check them on your computer with `leaderboard check`.",
+)
+OPINION = Limit(
+    {"opinions of user {user}": CHECKS},
+    f"You have had very many files looked at; {AGAIN}, or do so on your computer with `leaderboard opinion`.",
 )
 WRONG_TOKEN = Limit(
     {"tokens from {network}": OF_ADDRESS},

@@ -34,7 +34,7 @@ def freeze(evaluation: str, folder: Path, agreement: str | None, all_runs: bool,
     """Write a closed evaluation into FOLDER as pages and data that need no server, ready for an archive.
 
     \b
-    leaderboard freeze harbour/2025-text harbour-2025 --agreement publish-runs --license CC-BY-4.0
+    leaderboard freeze harbour/2025-text harbour-2025 --agreement publish --license CC-BY-4.0
     leaderboard verify harbour-2025
 
     Open index.html. The folder holds what visitors see, and the files of the runs whose teams agreed; baselines are the

@@ -366,7 +366,7 @@ class _Round:
 
     def _run(self, folder: Path, opens_at: datetime, slug: str, episode: Table) -> dict[str, Any]:
         system = self.scenario["system"][slug]
-        is_decided = system["format"] == "decisions"
+        is_decided, asked = system["format"] == "decisions", {field["key"] for field in self._own.get("field", [])}
         label = episode.get("label", f"{slug}-{self.calendar}")
         file = f"{self.slug}/{label}.{'tsv' if is_decided else 'run'}.gz"
         bonus = system.get("bonus", {}).get(self.condition["slug"], 0.0)
@@ -386,7 +386,7 @@ class _Round:
             "received": opens_at + timedelta(days=3, minutes=chance % minutes),
             "threshold": None if is_decided else stated,
             "notes": episode.get("note", ""),
-            "answers": system.get("answers", {}) if "field" in self._own else {},
+            "answers": {key: answer for key, answer in system.get("answers", {}).items() if key in asked},
         }
 
     def draw(self, name: str, system: Table, quality: float, episode: Table) -> bytes:

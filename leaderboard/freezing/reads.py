@@ -76,7 +76,8 @@ def freezable(
     if agreement is not None and agreement not in agreed:
         own = Agreement.evaluation_id == evaluation.id
         last = sa.select(Agreement).where(own, Agreement.key == agreement).order_by(Agreement.version.desc()).limit(1)
-        stated = session.scalar(last) or missing(session, "agreement", agreement, Agreement.key, own)
+        others = f" (yes-or-no fields: {', '.join(agreed) or 'none'})"
+        stated = session.scalar(last) or missing(session, "agreement", agreement, Agreement.key, own, within=others)
         accounts = sa.select(Acceptance.user_id).where(Acceptance.agreement_id == stated.id)
         accepted, agreed[agreement] = Submission.submitter_id.in_(accounts), stated.title
     by_organisers = Submission.team_id == (evaluation.campaign.baseline_team_id or 0)

@@ -60,7 +60,7 @@ csrf.exempt(opinion)  # uploads.look checks the token itself, before it reads a 
 
 def _admit(_: Fields) -> None:
     """Raises TooManyAttempts."""
-    attempts.count(database(), attempts.CHECK, clock(), "", user=actor().user_id)
+    attempts.count(database(), attempts.OPINION, clock(), "", user=actor().user_id)
 
 
 def _of_values(fields: Fields, source: Path | ByteSource, name: str) -> Answer:

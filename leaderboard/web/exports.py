@@ -92,8 +92,7 @@ def evaluation_table(
 ) -> Table:
     """The same of an evaluation, which names the file and stands first in facts and caption. ending: of the name"""
     facts = {"evaluation": evaluation_facts(evaluation), **facts}
-    made_up = "Simulated runs. " if evaluation.campaign.simulated else ""
-    more["caption"] = f"{evaluation.campaign.title}, {evaluation.title}. {made_up}{more.get('caption', '')}".strip()
+    more["caption"] = f"{evaluation.campaign.title}, {evaluation.title}. {more.get('caption', '')}".strip()
     return table(f"{evaluation.campaign.slug}-{evaluation.slug}{ending}", columns, rows, facts, **more)
 
 
@@ -207,7 +206,13 @@ def _markdown(table: Table) -> str:
 
 def _caption(table: Table) -> str:
     has_best = any(column.measure for column in table.paper)
-    return _in_paper(f"{table.caption or table.name} {BEST if has_best else ''}".strip())
+    made_up = "Simulated runs. " if _is_simulated(table.facts) else ""
+    return _in_paper(f"{table.caption or table.name} {made_up}{BEST if has_best else ''}".strip())
+
+
+def _is_simulated(facts: object) -> bool:
+    """Whether a campaign among them says so."""
+    return isinstance(facts, Mapping) and (facts.get("simulated") is True or any(map(_is_simulated, facts.values())))
 
 
 def _for_paper(table: Table, escapes: Mapping[int, str], bold: str) -> tuple[list[tuple[str, ...]], list[bool]]:

@@ -200,6 +200,24 @@ def test_pages_readme_and_verify_say_which_runs_and_judgments_are_not_in_the_fol
 
 
 @ONE_ENGINE
+def test_simulated_runs_are_called_so_in_what_describes_the_folder_and_in_papers(
+    closed: World, ok: Says, tmp_path: Path
+) -> None:
+    with closed.organising() as (_, campaign, __):
+        campaign.simulated = True
+    folder = frozen(ok, tmp_path)
+    said = (
+        "Board, figures and judgments of A small campaign: The year 2026; files of 0 of 2 runs. The runs are simulated."
+    )
+    for name in ("CITATION.cff", "datacite.json", "ro-crate-metadata.json"):
+        assert said in (folder / name).read_text("utf-8"), name
+    assert "The runs are simulated.\n" in (folder / "README.txt").read_text("utf-8")
+    papers = [*(folder / "data").glob("*.tex"), *(folder / "data").glob("*.md")]
+    assert {"submission-1.tex", "small-2026.md", "small-2026-queries.tex"} <= {path.name for path in papers}
+    assert [path.name for path in papers if "Simulated runs." not in path.read_text("utf-8")] == []
+
+
+@ONE_ENGINE
 def test_no_file_of_a_run_leaves_while_there_are_queries_that_visitors_may_not_see(
     closed: World, ok: Says, tmp_path: Path
 ) -> None:

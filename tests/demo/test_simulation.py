@@ -11,7 +11,8 @@ import sqlalchemy as sa
 
 from leaderboard.access import CONSOLE, VISITOR
 from leaderboard.boards.reads.board import BoardPage, BoardRow, board
-from leaderboard.boards.reads.history import board_difference, board_versions, sources
+from leaderboard.boards.reads.breakdown import sources
+from leaderboard.boards.reads.history import board_difference, board_versions
 from leaderboard.campaigns.models import Campaign
 from leaderboard.config import Config, folder
 from leaderboard.db import Database
@@ -125,6 +126,13 @@ def test_a_revision_moved_systems_and_a_second_source_judged(installation: Insta
     assert any(row.places for row in moved.rows)
     assert [each.source for each in judged.sources] == ["assessors", "second-assessor"]
     assert 0.5 < min(order.tau for agreement in judged.agreements for order in agreement.orders) < 1
+
+
+def test_the_year_that_the_manual_freezes_has_runs_that_may_be_published_a_baseline_too(drawn: Path) -> None:
+    [text] = [each for each in read_manifest(drawn / NAME).evaluation if each.slug.endswith("-text")][-3:-2]
+    assert [field.key for field in text.field] == ["publish"]
+    answers = {run.system: run.answers.get("publish") for run in text.run}
+    assert (answers["term-matching"], {*answers.values()}) == (True, {True, False, None})
 
 
 def test_the_newest_year_has_a_field_an_agreement_and_an_anonymous_period(drawn: Path) -> None:

@@ -59,8 +59,10 @@ def test_an_agreement_publishes_the_runs_of_who_accepted_its_last_version(closed
     state(closed, "Publishing and selling runs")
     copy = copy_of(closed, "publish")
     assert (copy.files, copy.agreed) == ({}, "Publishing and selling runs")
-    with pytest.raises(NotFound, match="publish"):
+    with pytest.raises(NotFound, match=r"no agreement 'publsh' \(yes-or-no fields: none\); did you mean publish\?"):
         copy_of(closed, "publsh")
+    with pytest.raises(NotFound, match=r"; known are publish$"):  # stated twice, named once
+        copy_of(closed, "x")
 
 
 def test_a_yes_in_the_form_publishes_a_run(world: World) -> None:
