@@ -70,8 +70,8 @@ def _end(value: float, unit: str) -> str:
 
 
 def losses_in_words(value: ValueCurves, costs: Sequence[ThresholdCost]) -> str:
-    """What AQWV lacks to 1, and what of it is lost by which choice. Each figure is rounded by itself, so that they
-    may not add up to the last digit. costs: of the run, with intervals."""
+    """By what AQWV falls short of 1, and what of it is lost by which choice. Each figure is rounded by itself, so that
+    they may not add up to the last digit. costs: of the run, with intervals."""
     levels = [*((name, mark.qwv) for name, mark in zip(value.names, value.marks, strict=True)), ("1", 1.0)]
     by = ["the choice of threshold cost", "having one threshold for all queries", "the ranking"]
     if not value.one_threshold:  # MQWV says nothing of the run
@@ -79,10 +79,10 @@ def losses_in_words(value: ValueCurves, costs: Sequence[ThresholdCost]) -> str:
     ends, words = {cost.name: cost.figure for cost in costs if cost.figure and cost.figure.low is not None}, list[str]()
     for what, (lower, low), (upper, high) in zip(by, levels, levels[1:], strict=False):
         end = ends.get(f"{upper} − {lower}")
-        interval = f"; {plain_figure(end.low)} to {plain_figure(end.high)}" if end else ""
+        interval = f"; 95 % interval {plain_figure(end.low)} to {plain_figure(end.high)}" if end else ""
         words.append(f"{what} {plain_figure(high - low)} ({upper} − {lower}{interval})")
     (name, own), (_, above), *_ = levels
-    start = f"{name} is {plain_figure(own)}. Of the {plain_figure(1 - own)} that it lacks to 1, "
+    start = f"{name} is {plain_figure(own)}. Of the {plain_figure(1 - own)} that it falls short of 1, "
     story = f"{start}{', '.join(words[:-1])} and {words[-1]}."
     if not value.one_threshold:
         better = ", and they are better than any" if above < own - SAME else ""

@@ -135,8 +135,8 @@ def test_the_page_says_what_was_lost_where_and_has_each_curve_with_its_data(worl
     [sentence] = re.findall(r'id="losses">([^<]*)<', page)
     # AQWV 0.740, MQWV 0.980, OQWV 0.990
     assert sentence == (
-        "AQWV is 0.740. Of the 0.260 that it lacks to 1, the choice of threshold cost 0.240 (MQWV − AQWV), having one "
-        "threshold for all queries 0.010 (OQWV − MQWV) and the ranking 0.010 (1 − OQWV)."
+        "AQWV is 0.740. Of the 0.260 that it falls short of 1, the choice of threshold cost 0.240 (MQWV − AQWV), "
+        "having one threshold for all queries 0.010 (OQWV − MQWV) and the ranking 0.010 (1 − OQWV)."
     )
     charts = f"/submissions/{run}/charts"
     points = table_of(browser.get(f"{charts}/value.csv"))
@@ -198,13 +198,13 @@ def test_decisions_that_no_threshold_gives_are_said_to_be_so(world: World, brows
     assert value is not None
     assert not value.one_threshold
     assert losses_in_words(value, []) == (
-        "AQWV is 1.000. Of the 0.000 that it lacks to 1, its decisions cost −0.010 (OQWV − AQWV) and the ranking 0.010 "
-        "(1 − OQWV). No single threshold gives these decisions, and they are better than any, so what a threshold cost "
-        "is not given."
+        "AQWV is 1.000. Of the 0.000 that it falls short of 1, its decisions cost −0.010 (OQWV − AQWV) and the "
+        "ranking 0.010 (1 − OQWV). No single threshold gives these decisions, and they are better than any, so what a "
+        "threshold cost is not given."
     )
     assert losses_in_words(marked(value, 0.5, MQWV, OQWV), []) == (
-        "AQWV is 0.500. Of the 0.500 that it lacks to 1, its decisions cost 0.490 (OQWV − AQWV) and the ranking 0.010 "
-        "(1 − OQWV). No single threshold gives these decisions, so what a threshold cost is not given."
+        "AQWV is 0.500. Of the 0.500 that it falls short of 1, its decisions cost 0.490 (OQWV − AQWV) and the ranking "
+        "0.010 (1 − OQWV). No single threshold gives these decisions, so what a threshold cost is not given."
     )
     page = text_of(browser.get(f"/submissions/{run}").text)
     assert "By its own decisions the run has AQWV 1.000" in page
@@ -230,8 +230,8 @@ def test_every_part_is_rounded_by_itself_and_an_interval_stands_with_its_own(wor
     assert value is not None
     cost = ThresholdCost("MQWV − AQWV", Figure(0.00023, 0.0001, 0.0092, 2))
     said = losses_in_words(marked(value, *ROUNDED), [cost])
-    assert said.startswith("AQWV is 0.300. Of the 0.700 that it lacks to 1, ")
-    assert "cost 0.000 (MQWV − AQWV; 0.000 to 0.009)" in said  # 0.301 − 0.300 would be 0.001
+    assert said.startswith("AQWV is 0.300. Of the 0.700 that it falls short of 1, ")
+    assert "cost 0.000 (MQWV − AQWV; 95 % interval 0.000 to 0.009)" in said  # 0.301 − 0.300 would be 0.001
     assert "queries 0.199 (OQWV − MQWV) and the ranking 0.500 (1 − OQWV)" in said
     level = marked(value, ROUNDED[1], *ROUNDED[1:])
     assert "No other threshold is better on these queries" in losses_in_words(level, [])

@@ -278,7 +278,7 @@ def test_intervals_are_a_column_where_the_address_asks(app: Flask, twenty_querie
     plain, asked = (browser.get(address).text for address in (board, f"{board}?intervals=yes"))
     assert "95&nbsp;% interval" not in plain
     assert f'href="{board}?intervals=yes"' in plain
-    assert "0.250 – 0.750" in text_of(asked)
+    assert "0.250 to 0.750" in text_of(asked)
     assert re.search(r'href="[^"]*intervals=yes[^"]*"[^>]*>all<', asked), "other links forget it"
 
 

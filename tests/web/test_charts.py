@@ -17,7 +17,7 @@ from leaderboard.results.reads.heat_map import heat_map
 from leaderboard.results.reads.queries import compare
 from leaderboard.results.reads.run import results
 from leaderboard.submissions.rules import SystemKind
-from leaderboard.web.charts.differences import SINGLE, differences_chart
+from leaderboard.web.charts.differences import SINGLE, comparison_chart, differences_chart
 from leaderboard.web.charts.drawing import PROPERTIES, SVG, Chart
 from leaderboard.web.charts.heat_map import heat_map_chart
 from leaderboard.web.charts.progress import progress_chart
@@ -178,6 +178,18 @@ def test_two_runs_are_points_one_across_and_one_upwards(field: Field) -> None:
     assert sorted(said) == ["q1: 0.750 and 0.250", "q2: 0.250 and 0.500", "q3: 0.500 and 0.500"]
     assert {"q1", "q2", "AP of Alder", "AP of Birch"} <= set(texts(chart.wide))
     assert "q3" not in texts(chart.wide)  # level: its name would say nothing
+    with field.database.read() as session:
+        compared = compare(session, VISITOR, "news", "2026", NOW, a=first, b=second).compared
+    assert compared is not None
+    differences = comparison_chart(compared)
+    assert differences is not None
+    assert differences.sentence.startswith("Alder is above Birch on 1 of 3 queries, below on 1, level on 1; most above")
+
+
+def test_of_two_runs_one_point_has_a_name_on_each_side(field: Field) -> None:
+    first = field.run("Alder", {"AP": [0.75, 0.74, 0.26, 0.25]})  # as near to each other as names would collide
+    second = field.run("Birch", {"AP": [0.25, 0.25, 0.75, 0.75]})
+    assert {"q1", "q2", "q3", "q4"} & set(texts(scatter_of(field.database, first, second).wide)) == {"q1", "q4"}
 
 
 def heat_map_of(database: Database, **asked: str) -> Chart:
@@ -277,3 +289,12 @@ def test_a_page_links_its_chart_as_a_drawing_a_picture_and_data(app: Flask, year
         ["Birch", "2024", "0.5"], ["Birch", "2025", "0.25"],
     ]  # fmt: skip
     assert client.get("/campaigns/news/progress/charts/others.svg").status_code == 404
+
+
+def test_the_front_page_leads_to_the_latest_board_that_its_chart_shows(app: Flask, years: Field) -> None:
+    years_of(years, {"Alder": (0.25, 0.5, 0.625), "Birch": (0.5, 0.25, 0.5)})
+    years.evaluation("2027-speech", period_key=2027, condition="Speech")
+    years.run("Alder", {"AP": [0.5] * 4}, evaluation="2027-speech")
+    front = app.test_client().get("/").text
+    assert "over 2024, 2025, 2026" in front
+    assert re.findall(r'href="([^"]*)">See the board', front) == ["/campaigns/news/2026"]

@@ -42,7 +42,7 @@ def test_where_nobody_misses_a_query_it_names_the_hardest(app: Flask, field: Fie
     field.run("Alder", {"AP": [0.5, 0.9, 0.2, NAN]})
     page = words(app)
     assert "is missed" not in page
-    assert "The hardest is q3, of median 0.200." in page
+    assert "The hardest is query q3, with the median 0.200." in page
     assert "1 more query is left out, without a value of AP." in page
 
 
@@ -51,7 +51,7 @@ def test_queries_that_are_as_hard_or_as_far_apart_are_named_or_counted_too(app: 
     for name, value in zip(("Alder", "Birch", "Cedar", "Dogwood", "Elder"), (0.9, 0.8, 0.0, 0.0, 0.0), strict=True):
         field.run(name, {"AP": [value] * 4 + [0.5, 1.0]}, evaluation="2027")
     page = re.sub(r" (?=[.,;])", "", seen(app, "/campaigns/news/2027/heat-map"))
-    assert "The hardest are q1, q2, q3 and q4, of median 0.000." in page
+    assert "The hardest are queries q1, q2, q3 and q4, with the median 0.000." in page
     assert "furthest apart on q1, where the middle half of them has 0.000 to 0.800, then on q2 and q3;" in page
     assert "; on 1 more query they are as far apart as on the last." in page
 

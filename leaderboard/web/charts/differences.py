@@ -33,27 +33,27 @@ def comparison_chart(compared: Compared) -> Chart | None:
     """Of the first run from the second. None when there is no query of which both have a value."""
     (first, second), column = compared.names, compared.column
     rows = ((row.external_id, row.difference) for row in compared.queries)
-    return _differences_chart(rows, column, f"{column.name} of {first}", second, f"{first}: ")
+    return _differences_chart(rows, column, f"{column.name} of {first}", second, f"{first} is above")
 
 
 def _differences_chart(
-    differences: Iterable[tuple[str, float | None]], column: Column, what: str, other: str, begins: str = ""
+    differences: Iterable[tuple[str, float | None]], column: Column, what: str, other: str, begins: str = "Above"
 ) -> Chart | None:
     """other: from what the differences are; begins: how its sentence does"""
     rows = [(query, difference) for query, difference in differences if difference is not None]
     if not rows:
         return None
     rows.sort(key=lambda row: (-row[1], row[0]))
-    finding = begins + _finding(rows, column, other)
+    finding = _finding(rows, column, other, begins)
     alt = f"Difference in {what} from {other}, query by query. {finding}"
     data = [{"query": query, "difference": difference} for query, difference in rows]
     return drawing.draw("differences", lambda width: _bars(f"{what} minus {other}", rows, width), alt, finding, data)
 
 
-def _finding(rows: Sequence[Difference], column: Column, other: str) -> str:
+def _finding(rows: Sequence[Difference], column: Column, other: str, begins: str) -> str:
     above = sum(difference > 0 for _, difference in rows)
     below = sum(difference < 0 for _, difference in rows)
-    words = f"Above {other} on {above} of {counted(len(rows), 'query')}, below on {below}"
+    words = f"{begins} {other} on {above} of {counted(len(rows), 'query')}, below on {below}"
     if level := len(rows) - above - below:
         words += f", level on {level}"
     (best, gain), (worst, loss) = rows[0], rows[-1]

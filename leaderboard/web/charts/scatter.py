@@ -7,7 +7,7 @@ from leaderboard.web.formatting import plain_figure
 SIDE, RIGHT, BOTTOM = 420, 20, 44  # px: of the square plot, and beside it
 MOST_POINTS = 1000  # queries: more points would lie on each other
 POINT = {"type": "point", "filled": True, "size": 40, "opacity": 0.7, "color": SERIES[0], "aria": True}
-NAMED = 2  # queries that have a name on either side of the diagonal: those furthest from it
+NAMED = 1  # queries that have a name on either side of the diagonal, those furthest from it: more run into each other
 
 
 def scatter_chart(compared: Compared) -> Chart | None:
