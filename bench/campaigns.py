@@ -49,6 +49,7 @@ MEASURES = (
 )  # fmt: skip
 TEAM_OF = 5  # systems a team has
 BASELINES = 3
+TAGS = 5  # of queries, each with one
 AT_ONCE = 5_000  # rows of one statement
 WORDS = ("amber", "birch", "cedar", "delta", "ember", "fjord", "grove", "heron", "islet", "juniper", "kelp", "lumen")
 
@@ -59,6 +60,7 @@ class Shape:
 
     runs    of the newest year; the years before have one run of each system
     boards  that the newest year has had, each by judgments of its own; those of the past have one run of each system
+    conditions  of the newest year; those beside its own have one run of each system
     """
 
     systems: int = 1_000
@@ -67,6 +69,7 @@ class Shape:
     measures: int = 20
     years: int = 2
     boards: int = 1
+    conditions: int = 1
 
 
 def make_campaign(database: Database, shape: Shape, *, slug: str = "large", choice: RunChoice | None = None) -> None:
@@ -82,8 +85,10 @@ def make_campaign(database: Database, shape: Shape, *, slug: str = "large", choi
         quality = rng.normal(0.35, 0.08, len(systems)).clip(0.02, 0.9)
         for year in range(shape.years):
             last = year == shape.years - 1
-            runs = shape.runs if last else len(systems)
-            _evaluation(session, rng, made, shape, START + year * A_YEAR, last, runs, teams, systems, quality)
+            opens, field = START + year * A_YEAR, (teams, systems, quality)
+            for number in range(1, shape.conditions if last else 1):
+                _evaluation(session, rng, made, shape, opens, False, len(systems), *field, f"condition-{number}")
+            _evaluation(session, rng, made, shape, opens, last, shape.runs if last else len(systems), *field)
 
 
 def _field(session: Session, shape: Shape, slug: str) -> tuple[list[int], list[int]]:
@@ -119,13 +124,18 @@ def _evaluation(
     teams: Sequence[int],
     systems: Sequence[int],
     quality: Any,
+    condition: str = "",
 ) -> None:
     year = str(opens.year)
+    slug, words = "-".join(filter(None, (year, condition))), " ".join(filter(None, ("The year", year, condition)))
     made = evaluations.create_evaluation(
-        session, CONSOLE, campaign, year, f"The year {year}", year, opens_at=opens, details=Opening.ALWAYS,
+        session, CONSOLE, campaign, slug, words, year, condition=condition, opens_at=opens, details=Opening.ALWAYS,
         closes_at=opens + 20 * A_YEAR if last else opens + A_YEAR / 2, documents=100_000, daily_quota=None,
     )  # fmt: skip
-    rows = [QueryRow(f"q{n}", f"what is known of {WORDS[n % 12]} {n}", ()) for n in range(1, shape.queries + 1)]
+    rows = [
+        QueryRow(f"q{n}", f"what is known of {WORDS[n % 12]} {n}", (f"tag {n % TAGS}",))
+        for n in range(1, shape.queries + 1)
+    ]
     queries.import_queries(session, CONSOLE, made, rows)
     for revision in range(shape.boards if last else 1):
         judged = ((n, k, (k + n * revision) % 2) for n in range(1, shape.queries + 1) for k in range(4))
@@ -179,11 +189,12 @@ def _stand(session: Session, scoring_set: ScoringSet) -> None:
 
 
 def _submission(evaluation: int, year: str, number: int, team: int, system: int, opens: dt.datetime) -> dict[str, Any]:
-    at = opens + dt.timedelta(minutes=number + 1)
+    """Every second system comes in the same version each year, which links the years."""
+    at, version = opens + dt.timedelta(minutes=number + 1), year if system % 2 else "1"
     digest = f"{number:032x}{year:0>32}"
     return {
         "evaluation_id": evaluation, "team_id": team, "system_id": system, "label": f"run-{number}",
-        "designation": Designation.CONTRASTIVE, "version": year, "filename": f"run-{number}.txt", "sha256": digest,
+        "designation": Designation.CONTRASTIVE, "version": version, "filename": f"run-{number}.txt", "sha256": digest,
         "md5": digest[:32], "text_sha256": digest, "size": 10, "text_size": 10, "begun_at": at, "received_at": at,
         "scored_at": at,
     }  # fmt: skip

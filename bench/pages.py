@@ -44,7 +44,7 @@ __all__ = ["pages"]
 
 ENGINES = ("sqlite", "postgresql")
 FIRST_VIEWS, ROUNDS = 9, 3
-WIDE = Shape(systems=500, runs=556, boards=2)
+WIDE = Shape(systems=500, runs=556, boards=2, conditions=2)
 PAGES = {  # what is measured: its address in a campaign, what a first view is required to take and aims at, in ms
     "board": ("/2020", 150, 50),
     "queries": ("/2020/queries", 150, 50),
@@ -57,6 +57,7 @@ PAGES = {  # what is measured: its address in a campaign, what a first view is r
     "across": ("/across", 150, 50),
     "by tag": ("/2020/tags", 150, 50),
     "years": ("/progress/years", 300, 100),
+    "cite": ("cite", 150, 50),
     "a team": ("team", 150, 50),
     "a system": ("system", 300, 100),  # it has what progress shows, for one system
     "front page": ("front", 300, 100),
@@ -182,10 +183,11 @@ def _address(database: Database, slug: str, path: str) -> str:
             of_year = ends.join(Evaluation.campaign).where(Campaign.slug == slug, Evaluation.slug == "2020")
             first, last = session.execute(of_year).one()
             return f"/campaigns/{slug}/2020/compare?a={first}&b={last}"
-        if path == "moved":  # from the board before to that of today
+        if path in ("moved", "cite"):  # the board of today, from the one before
             of_it = sa.select(ScoringSet.id).join(Evaluation).join(Evaluation.campaign)
             own = session.scalars(of_it.where(Campaign.slug == slug).order_by(ScoringSet.id.desc()).limit(2)).all()
-            return f"/campaigns/{slug}/2020/boards/{own[1]}/to/{own[0]}"
+            of_sets = f"{own[1]}/to/{own[0]}" if path == "moved" else f"{own[0]}/cite"
+            return f"/campaigns/{slug}/2020/boards/{of_sets}"
     return f"/campaigns/{slug}{path}"
 
 
@@ -283,7 +285,7 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=10_000, help="submissions of its last year (10000)")
     parser.add_argument("--engine", choices=ENGINES, action="append", help="only this one (both)")
     arguments = parser.parse_args()
-    pages(Shape(systems=arguments.systems, runs=arguments.runs, boards=2), arguments.engine or ENGINES)
+    pages(Shape(systems=arguments.systems, runs=arguments.runs, boards=2, conditions=2), arguments.engine or ENGINES)
 
 
 if __name__ == "__main__":
