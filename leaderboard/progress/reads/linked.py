@@ -96,14 +96,16 @@ def years(
 def _repeated(
     session: Session, actor: Actor, evaluations: Iterable[Evaluation], now: datetime, page: ProgressPage
 ) -> Iterator[PeriodPoint]:
-    """The runs of versions that ran in several periods of the page, in order of arrival; those that don't stand for
-    their systems too: the team of a better version may have sent the old one beside it."""
+    """The runs of versions that ran in several periods of the page, in order of arrival, without those that stand for
+    their systems, which it has: the team of a better version may have sent the old one beside it."""
     periods = {period.evaluation_id: period for period in page.periods}
     here = Submission.evaluation_id.in_(periods), Submission.late.is_(False), on_boards()
     version = Submission.system_id, Submission.version
     times = sa.func.count(Submission.evaluation_id.distinct())
     several = sa.select(*version).where(*here).group_by(*version).having(times > 1)
-    runs = sa.select(Submission.id).where(*here, sa.tuple_(*version).in_(several))
+    standing = [point.entry.submission_id for line in (*page.systems, *page.baselines) for point in line.points]
+    others = Submission.id.not_in(standing)
+    runs = sa.select(Submission.id).where(*here, sa.tuple_(*version).in_(several), others)
     shown = table.disclosures(session, actor, [each for each in evaluations if each.id in periods], now)
     names = {evaluation: period.measures[page.column.name] for evaluation, period in periods.items()}
     for entry in table.load_entries(session, shown, names.values(), runs=runs):
