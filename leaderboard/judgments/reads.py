@@ -570,7 +570,8 @@ def published(
         excluded=sum(query.excluded for query in judged_queries),
         public=may_see(VISITOR, evaluation, Content.JUDGMENTS, now),
         to_publish=evaluation.judgments_published,
-        several_sources=may_see(actor, evaluation, Content.DETAILS, now) and has_several_sources(session, evaluation),
+        several_sources=may_see(actor, evaluation, Content.DETAILS, now)
+        and session.scalars(sa.select(has_several_sources(evaluation))).one(),
     )
 
 

@@ -46,9 +46,10 @@ def sets_of(session: Session, evaluation: Evaluation, which: sa.ColumnElement[bo
     return list(session.scalars(WITH_REVISION.where(ScoringSet.evaluation_id == evaluation.id, which)))
 
 
-def has_several_sources(session: Session, evaluation: Evaluation) -> bool:
-    """Whether boards by several sources of judgments stand side by side."""
-    return len(sets_of(session, evaluation, ScoringSet.state.in_(STANDING))) > 1
+def has_several_sources(evaluation: Evaluation) -> sa.ColumnElement[bool]:
+    """Whether boards by several sources of judgments stand side by side, for a statement to select."""
+    stand = ScoringSet.evaluation_id == evaluation.id, ScoringSet.state.in_(STANDING)
+    return sa.select(sa.func.count() > 1).where(*stand).scalar_subquery()
 
 
 def find_sets(session: Session, evaluation: Evaluation, ids: Sequence[int]) -> list[ScoringSet]:

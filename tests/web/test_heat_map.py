@@ -44,6 +44,8 @@ def test_where_nobody_misses_a_query_it_names_the_hardest(app: Flask, field: Fie
     assert "is missed" not in page
     assert "The hardest is query q3, with the median 0.200." in page
     assert "1 more query is left out, without a value of AP." in page
+    field.run("Birch", {"AP": [0.5, 0.9, 0.0, NAN]})
+    assert "On each query at least one system has AP above 0, so none is missed by everybody." in words(app)
 
 
 def test_queries_that_are_as_hard_or_as_far_apart_are_named_or_counted_too(app: Flask, field: Field) -> None:

@@ -24,7 +24,6 @@ from leaderboard.submissions.reads.run_arrays import Wanted, load_figures, load_
 from leaderboard.submissions.reads.selection import on_boards
 from leaderboard.submissions.reads.status import BoardAnswers, board_answers
 from leaderboard.submissions.rules import RunChoice, StoredChoice, places_of
-from leaderboard.worker.reads import has_several_sources
 
 APART = 20  # baselines: as many stand above the rows of every page of every run, more of them among these
 OWN = 20  # rows of the reader's on other pages that are named
@@ -385,7 +384,6 @@ def board(
         terms=reads.terms_of(session, actor, scored, moment).get(evaluation.id),
         results_open=may_see(actor, evaluation, Content.RESULTS, moment),
         details_open=details_open,
-        several_sources=details_open and not old and has_several_sources(session, evaluation),
         columns=tuple(table.column(name) for name in reads.campaign_measures(evaluation.campaign)),
         ranked_by=None,
         show=ranking.show_of(view.show, evaluation.campaign.run_choice),
@@ -424,7 +422,7 @@ def _with_rows(asked: AskedBoard) -> BoardPage:
     """The page with what depends on the board's runs."""
     listing, ranked_by, disclosure, page = list_rows(asked), asked.ranked_by, asked.disclosure, asked.page
     session, evaluation = asked.session, disclosure.evaluation
-    computed, waiting, rescoring = ranking.of_worker(
+    computed, waiting, rescoring, several_sources = ranking.of_worker(
         session, evaluation, disclosure.scoring_set, ranked_by.name, disclosure.subset
     )
     statistics = None
@@ -466,6 +464,7 @@ def _with_rows(asked: AskedBoard) -> BoardPage:
         answers=listing.answers,
         statistics=statistics,
         holes=None if page.show is ranking.Show.ALL else holes_of(listing.entries),
+        several_sources=several_sources and page.details_open and not page.old,
         waiting=0 if page.old else waiting,
         rescoring=0 if page.old else rescoring,
     )

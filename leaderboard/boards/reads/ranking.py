@@ -30,6 +30,7 @@ from leaderboard.submissions.models import Submission
 from leaderboard.submissions.reads.run_arrays import RunFigures, Runs, Wanted, load_figures, load_runs
 from leaderboard.submissions.reads.selection import IS_WANTED, has_its_place, on_boards, scored_runs, select_scored_runs
 from leaderboard.worker.models import IN_QUEUE, Scoring, ScoringSet
+from leaderboard.worker.reads import has_several_sources
 
 Row = TypeVar("Row")
 
@@ -378,9 +379,9 @@ def parked_runs(session: Session, evaluation: Evaluation) -> tuple[ParkedRun, ..
 
 def of_worker(
     session: Session, evaluation: Evaluation, scoring_set: ScoringSet, measure: str, subset: Subset
-) -> tuple[dict[str, Any] | None, int, int]:
+) -> tuple[dict[str, Any] | None, int, int, bool]:
     """The figures of a board that the worker has computed, None before that; how many runs are queued or being scored
-    in the current set, and in one that is building. In one statement."""
+    in the current set, and in one that is building; `has_several_sources`. In one statement."""
     unfinished = (
         sa.select(sa.func.count(Scoring.id))
         .join(ScoringSet)
@@ -398,7 +399,7 @@ def of_worker(
     )
     of_board = Board.scoring_set_id == scoring_set.id, Board.measure == measure, Board.subset == subset
     figures = sa.select(Board.figures).where(*of_board).scalar_subquery()
-    return session.execute(sa.select(figures, waiting, rescoring)).one()
+    return session.execute(sa.select(figures, waiting, rescoring, has_several_sources(evaluation))).one()
 
 
 def received_runs(session: Session, evaluation: Evaluation) -> int:
