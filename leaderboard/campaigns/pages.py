@@ -10,7 +10,7 @@ from leaderboard.web.charts.drawing import Chart
 from leaderboard.web.charts.files import charted
 from leaderboard.web.charts.progress import progress_chart
 from leaderboard.web.context import read, reading
-from leaderboard.web.exports import Table, campaign_facts, columns, exported, table
+from leaderboard.web.exports import Table, campaign_facts, columns, exported, paper_column, table
 
 blueprint = Blueprint("campaigns", __name__)
 
@@ -65,4 +65,6 @@ def campaign_file(campaign: str) -> Table:
         "primary_measure": page.primary.name,
         "rounded_to": {row.evaluation.slug: row.rounding and row.rounding.decimals for row in page.evaluations},
     }
-    return table(page.campaign.slug, COLUMNS, page.evaluations, facts, caption=f"{page.campaign.title}.")
+    heads = [key.capitalize() for key in COLUMNS if key not in ("evaluation", "title", "description")]
+    paper = [paper_column("Evaluation", "title"), *map(paper_column, heads)]
+    return table(page.campaign.slug, COLUMNS, page.evaluations, facts, paper=paper, caption=f"{page.campaign.title}.")

@@ -66,7 +66,13 @@ def progress_file(campaign: str) -> exports.Table:
     page = read(reads.progress, campaign, asked=ASKED)
     facts = {"condition": page.condition, "terms": _terms(page.periods)}
     points = [point for line in (*page.systems, *page.baselines) for point in line.points]
-    return _table(page, "progress", facts, columns=COLUMNS, rows=points)
+    return _table(page, "progress", facts, columns=COLUMNS, rows=points, **_for_paper(page, best_over_periods(page)))
+
+
+def _for_paper(page: Any, finding: str, *heads: str) -> dict[str, Any]:
+    paper = [*map(exports.paper_column, (*heads, "System", "Team", "Period", "Rank"))]
+    paper.append(exports.figures_of(page.column, "mean"))
+    return {"paper": paper, "caption": f"{page.campaign.title}. {finding}"}
 
 
 def _terms(periods: Iterable[reads.Period]) -> dict[str, Any]:
@@ -130,4 +136,5 @@ def years_file(campaign: str) -> exports.Table:
     facts = {"condition": page.condition, "changes": [asdict(split) for split in (page.pair, page.field) if split]}
     columns = exports.columns("version=entry.version") | COLUMNS
     runs = [run for line in page.versions for run in line.points]
-    return _table(page, "years", facts, columns=columns, rows=runs)
+    findings = " ".join(change_over_years(page, split) for split in (page.pair, page.field) if split)
+    return _table(page, "years", facts, columns=columns, rows=runs, **_for_paper(page, findings, "Version"))

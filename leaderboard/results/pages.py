@@ -56,7 +56,7 @@ def query_list_file(campaign: str, evaluation: str) -> Table:
     page = read(queries.query_list, campaign, evaluation, view=board_query())
     facts = {"measure": column_facts(page.column) if page.column else None, "systems": page.systems}
     shown = LIST_COLUMNS | (FIGURES if page.details_open else {})
-    return evaluation_table(page.evaluation, "-queries", shown, page.queries, facts)
+    return evaluation_table(page.evaluation, "-queries", shown, page.queries, facts, caption="Queries.")
 
 
 blueprint.get(f"{QUERIES_ADDRESS}.tsv", endpoint="query_rows")(api.query_rows)
@@ -110,7 +110,8 @@ def board_values(campaign: str, evaluation: str, scoring_set: int | None = None)
     facts = {"measure": column_facts(page.measure), "scoring_set": page.scoring_set, "runs": _named(page.runs)}
     shown, caption = {"query": itemgetter(0)} | values, f"{page.measure.name} of each run on each query."
     ending = f"-values-{file_name(page.measure.name)}"
-    return evaluation_table(page.evaluation, ending, shown, page.queries.items(), facts, caption=caption)
+    paper = [exports.paper_column("Query"), *(exports.paper_column(name, name) for name in values)]
+    return evaluation_table(page.evaluation, ending, shown, page.queries.items(), facts, caption=caption, paper=paper)
 
 
 def _named(runs: Mapping[str, Entry]) -> dict[str, Any]:

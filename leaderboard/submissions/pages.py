@@ -56,7 +56,16 @@ from leaderboard.web.charts.drawing import Chart
 from leaderboard.web.charts.files import charted
 from leaderboard.web.context import actor, clock, config, database, now, page_number, read, reading, store, writing
 from leaderboard.web.endpoints import plain
-from leaderboard.web.exports import Cell, Table, column_facts, evaluation_facts, exported, terms_facts
+from leaderboard.web.exports import (
+    Cell,
+    Table,
+    column_facts,
+    evaluation_facts,
+    exported,
+    figures_of,
+    paper_column,
+    terms_facts,
+)
 from leaderboard.web.forms import Form, Required, answered, declared, done, fields_of, filled, form_page, sent_on
 from leaderboard.web.organise import require_confirmed
 from leaderboard.web.security import csrf
@@ -599,7 +608,10 @@ def show_file(submission: int) -> Table:
             for cost in shown.threshold_costs
         ],
     }
-    return Table(f"submission-{shown.id}", ["query", "missing", *names], rows, facts)
+    paper = [paper_column("Query"), *map(figures_of, shown.columns)]
+    called = " of ".join(filter(None, (shown.system.name, shown.system.team)))  # no team in an anonymous period
+    caption = f"{shown.evaluation.campaign.title}, {shown.evaluation.title}. {called}."
+    return Table(f"submission-{shown.id}", ["query", "missing", *names], rows, facts, paper, caption)
 
 
 @blueprint.get("/submissions/<int:submission>/status")

@@ -53,7 +53,7 @@ class PaperColumn:
 class Table:
     """A table to export. name: of the file, without its ending; facts: the settings behind the rows, in JSON only.
 
-    paper    the columns in LaTeX and Markdown; none: all of them
+    paper    the columns in LaTeX and Markdown; none: all of them that hold something
     caption  what it shows, in sentences; address: where it can be read, for as long as the site is there
     """
 
@@ -104,6 +104,11 @@ def public_address(endpoint: str, **parts: Any) -> str:
 def paper_column(head: str, key: str = "", measure: Column | None = None, level: str = "") -> PaperColumn:
     """Of a paper's table. key: of the rows' cells, where that is not the head in small letters; more: of PaperColumn"""
     return PaperColumn(head, methodcaller("get", key or head.lower()), measure, level)
+
+
+def figures_of(measure: Column, key: str = "") -> PaperColumn:
+    """Of a paper's table: a column of figures of a measure of which none is the best, as of one run."""
+    return paper_column(measure.name, key or measure.name, replace(measure, direction="none"))
 
 
 def measure_columns(measures: Iterable[Column], ranked_by: Column | None = None) -> list[PaperColumn]:
@@ -205,9 +210,9 @@ def _markdown(table: Table) -> str:
 
 
 def _caption(table: Table) -> str:
-    has_best = any(column.measure for column in table.paper)
+    has_best = any(column.measure and column.measure.direction != "none" for column in table.paper)
     made_up = "Simulated runs. " if _is_simulated(table.facts) else ""
-    return _in_paper(f"{table.caption or table.name} {made_up}{BEST if has_best else ''}".strip())
+    return _in_paper(f"{table.caption or f'{table.name}.'} {made_up}{BEST if has_best else ''}".strip())
 
 
 def _is_simulated(facts: object) -> bool:
@@ -217,7 +222,11 @@ def _is_simulated(facts: object) -> bool:
 
 def _for_paper(table: Table, escapes: Mapping[int, str], bold: str) -> tuple[list[tuple[str, ...]], list[bool]]:
     """Head and rows as they are written, and which columns are of numbers. bold: a best cell, with %s for its text"""
-    columns = table.paper or [paper_column(name, name) for name in table.columns]
+    columns = table.paper or [
+        paper_column(name.replace("_", " ").capitalize() if name.islower() else name, name)
+        for name in table.columns
+        if not table.rows or any(_cell(row.get(name)) not in ("", "no") for row in table.rows)
+    ]
     written, is_figure = [], []
     for column in columns:
         better, unit = (column.measure.direction, column.measure.unit) if column.measure else ("none", "")

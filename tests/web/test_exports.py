@@ -15,7 +15,17 @@ from markdown_it import MarkdownIt
 from leaderboard.boards.reads.entries import Column, column
 from leaderboard.boards.rules import Rounded
 from leaderboard.config import Config
-from leaderboard.web.exports import FORMATS, Cell, Table, exported, file_name, measure_columns, paper_column, table
+from leaderboard.web.exports import (
+    FORMATS,
+    Cell,
+    Table,
+    exported,
+    figures_of,
+    file_name,
+    measure_columns,
+    paper_column,
+    table,
+)
 from tests.support.latex import table_in
 
 NOON = dt.datetime(2026, 6, 1, 12, 0, tzinfo=dt.UTC)
@@ -160,12 +170,28 @@ def test_names_in_a_paper_are_text_and_never_a_command() -> None:
     assert [row[0] for row in in_markdown(paper(rows))[1:]] == [HOSTILE, "[x *"]
 
 
-def test_a_table_that_says_nothing_of_papers_has_all_of_its_columns_there() -> None:
+def test_a_table_that_says_nothing_of_papers_has_all_of_its_columns_there_that_hold_something() -> None:
     content = Table(
         "all", ["name", "n", "x", "at", "is"], [{"name": "-1", "n": 1200, "x": 1 / 3, "at": NOON, "is": True}], {}
     )
     for write in (in_latex, in_markdown):
-        assert write(content) == [["name", "n", "x", "at", "is"], ["-1", "1200", "0.333", "2026-06-01 12:00", "yes"]]
+        assert write(content) == [["Name", "N", "X", "At", "Is"], ["-1", "1200", "0.333", "2026-06-01 12:00", "yes"]]
+
+
+def test_heads_in_a_paper_are_words_measures_keep_their_names_and_empty_columns_are_left_out() -> None:
+    row: dict[str, Cell] = {"best_system": "heron", "P@10": 0, "note": "", "late": False, "low": None}
+    for write in (in_latex, in_markdown):
+        assert write(Table("all", list(row), [row], {})) == [["Best system", "P@10"], ["heron", "0"]]
+        assert len(write(Table("all", list(row), [], {}))[0]) == 5
+
+
+def test_figures_of_a_run_have_the_digits_of_its_page_and_none_is_the_best() -> None:
+    rows: list[dict[str, Cell]] = [{"query": "q1", "Pfa": 0.00912}, {"query": "q2", "Pfa": 0.5}]
+    latex = FORMATS["tex"][1](
+        Table("run", ["query", "Pfa"], rows, {}, [paper_column("Query"), figures_of(column("Pfa"))])
+    )
+    assert table_in(latex) == [["Query", "Pfa"], ["q1", "0.0091"], ["q2", "0.5000"]]
+    assert "Bold" not in latex
 
 
 def test_a_table_in_a_paper_says_where_it_can_be_read() -> None:
