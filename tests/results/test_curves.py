@@ -220,6 +220,9 @@ def test_a_run_whose_decisions_one_threshold_gives_says_which_although_it_states
     assert "Threshold θ none stated returns scores down to 3" in words[0]
     assert "Returning scores down to 3 the run has" in words[0]
     assert "Threshold θ none " in words[1]
+    lists = [text_of(browser.get(f"/submissions/{run}/queries/q2").text) for run in (first, second)]
+    assert "Decision N from here on, below θ = 3: not returned" in lists[0]
+    assert "Decision N from here on: not returned" in lists[1]
     assert "none stated" not in words[1]
 
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
+import numpy as np
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
@@ -24,11 +25,12 @@ from leaderboard.evaluations.rules import Judging, ScoringSettings, Subset
 from leaderboard.frozen import frozen
 from leaderboard.judgments.models import Judgment, Query
 from leaderboard.judgments.reads import JudgedDocument, rows_of_table
+from leaderboard.metrics.curves import MARKS
 from leaderboard.results.reads.run import Spread, columns_over, less, load_slices, load_vectors, spread_of, value_in
 from leaderboard.scoring import ReturnedBy, returned, returned_by
 from leaderboard.store import RunStore
 from leaderboard.submissions.reads.status import find_scored, label_of
-from leaderboard.worker.models import ScoringSet
+from leaderboard.worker.models import Curve, ScoringSet
 
 PAGE = 500  # queries
 
@@ -322,6 +324,7 @@ class RankedListPage:
     complete  whether a document without a judgment counts as not relevant; nothing is `unjudged` then
     missed   relevant documents that the run does not list, best first; empty unless `judgments_open`
     returned_by  what decides what counts as returned: "decisions", "threshold" or "all"
+    theta    of the run's curve: the lowest score with decision Y on any query, where one θ gives all decisions; or None
     """
 
     submission_id: int
@@ -332,6 +335,7 @@ class RankedListPage:
     columns: tuple[Column, ...]
     values: tuple[float | None, ...]
     threshold: float | None
+    theta: float | None
     returned_by: ReturnedBy
     lines: tuple[ListedDocument, ...]
     retrieved: int
@@ -377,6 +381,8 @@ def ranked_list(
     columns = per_query_columns(scoring_set)
     values = load_slices(session, [scoring.id], [column.name for column in columns], subset, query.position)
     complete = scoring_set.settings.judging is Judging.COMPLETE
+    kept = subset if subset in scoring_set.settings.subsets else Subset.ALL
+    mark = session.scalar(sa.select(Curve.values).filter_by(scoring_id=scoring.id, subset=kept, name=MARKS[0]))
     return RankedListPage(
         submission_id=run.id,
         system=label_of(session, actor, run, now),
@@ -386,6 +392,7 @@ def ranked_list(
         columns=columns,
         values=tuple(values.get((scoring.id, column.name)) for column in columns),
         threshold=run.threshold,
+        theta=float(mark[0]) if mark is not None and np.isfinite(mark[0]) else None,
         returned_by=returned_by(listed.decisions, run.threshold),
         lines=tuple(lines),
         retrieved=len(lines),
