@@ -285,8 +285,9 @@ def change_over_years(page: YearsPage, split: SplitChange) -> str:
         parts = _part(split.of_versions, column, "95 % interval "), _part(split.of_periods, column)
         words += f" Of this, {about}{parts[0]} is {system} and {about}{parts[1]} {year}{no_interval}."
     if (rest := rest_of(split, column)) is not None:
-        words += f" The remaining {signed(rest, column.unit)} is how far the two means are from their levels; "
-        words += "a version's level is its average over all years that it ran in."
+        is_told = split is not page.pair and page.pair and rest_of(page.pair, column) is not None
+        level = "" if is_told else "; a version's level is its average over all years that it ran in"
+        words += f" The remaining {signed(rest, column.unit)} is how far the two means are from their levels{level}."
     return words
 
 

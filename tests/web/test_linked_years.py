@@ -109,7 +109,8 @@ def test_what_remains_is_explained(client: FlaskClient, field: Field) -> None:
     run(field, "Comet", 2026, 0.70)
     number = run(field, "Alder", 2024, 0.40, version="1")
     run(field, "Alder", 2026, 0.55, version="1")
-    pair, _ = findings(client, f"?first={number}")
+    pair, of_field = findings(client, f"?first={number}")
+    assert of_field.endswith(" is how far the two means are from their levels.")  # what a level is was said
     assert pair.endswith(
         "is how far the two means are from their levels; a version&#39;s level is its average over all years that it "
         "ran in."
