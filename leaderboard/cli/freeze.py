@@ -2,6 +2,7 @@
 
 import re
 import secrets
+import signal
 import tempfile
 from contextlib import closing
 from dataclasses import replace
@@ -38,13 +39,14 @@ def freeze(evaluation: str, folder: Path, agreement: str | None, all_runs: bool,
     leaderboard verify harbour-2025
 
     Open index.html. The folder holds what visitors see, and the files of the runs whose teams agreed; baselines are the
-    organisers' own. `leaderboard verify FOLDER` names every file that was changed, and computes the figures again.
+    organisers' own. `leaderboard verify FOLDER` names every file that was changed, and computes runs again.
     """
     refuse_if(agreement and all_runs, "give --agreement or --all-runs")
     refuse_if(not re.fullmatch(r"[A-Za-z0-9.+-]*", license_id), "--license: give an SPDX id, like CC-BY-4.0")
     if folder.exists() and any(folder.iterdir()):
         raise BadInput(f"{folder} is there already; name another folder")
     config = Config.from_environment()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # what is unfinished goes then, as on Ctrl-C
     parent, prefix = folder.absolute().parent, f".{folder.name}-"
     try:
         with up_to_date(config) as database, tempfile.TemporaryDirectory(dir=parent, prefix=prefix) as unfinished:

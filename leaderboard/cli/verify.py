@@ -50,8 +50,8 @@ def verify(folder: Path | None, figures: bool, noted: tuple[int, str] | None, as
     differs. The outcome is kept: boards show organisers when the record was last found in order. The last line is the
     head of the trail; note it down elsewhere, and give it back another time, to find a trail that was written anew.
 
-    With FOLDER it verifies a frozen evaluation instead, without a database: every file by its hash, and every figure of
-    the runs whose files are in it.
+    With FOLDER it verifies a frozen evaluation instead, without a database: every file by its hash, and the figures of
+    the runs whose files are in it, in the JSON tables.
 
     \b
     leaderboard verify

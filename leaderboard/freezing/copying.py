@@ -29,6 +29,7 @@ LEFT_OUT = frozenset({
     "results.compare_runs", "results.compare_runs_file", "results.ranked_list_file", "results.old_board_values",
 })  # fmt: skip
 CRATE = "ro-crate-metadata.json"
+WRITTEN = (README, "CITATION.cff", "datacite.json")  # before it; the foot of every page leads to all that describes
 
 
 def copy_pages(app: Flask, copy: Copy, base_url: str, folder: Path, tell: Callable[[int], None]) -> None:
@@ -38,7 +39,7 @@ def copy_pages(app: Flask, copy: Copy, base_url: str, folder: Path, tell: Callab
     """
     start = f"/campaigns/{copy.campaign}/{copy.evaluation}"
     files = {f"/submissions/{number}/file": f"{DATA}/{name}" for number, (_, name) in copy.files.items()}
-    files[f"/{README}"] = README
+    files.update((f"/{name}", name) for name in (*WRITTEN, CRATE, SUMS))
     client, pages, asked, waiting = app.test_client(), list[str](), {*files, start}, deque([start])
     taken = {name.lower() for name in files.values()}
     while waiting:
@@ -105,7 +106,7 @@ def describe(app: Flask, copy: Copy, license_id: str, folder: Path) -> str:
             text = app.jinja_env.get_template(f"freezing/{name}").render(copy=copy, license=license_id, files=files)
         (folder / name).write_text(f"{text}\n", "utf-8")
 
-    for name in (README, "CITATION.cff", "datacite.json"):
+    for name in WRITTEN:
         write(name)
     for path in sorted(path for path in folder.rglob("*") if path.is_file()):
         media_type, packed = mimetypes.guess_type(path)

@@ -2,9 +2,11 @@
 
 import hashlib
 import json
+import os
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -274,6 +276,12 @@ def test_nothing_half_is_left(closed: World, command: Command, tmp_path: Path, m
     done = command("freeze", "small/2026", tmp_path / "copy")
     assert (done.status, done.err) == (2, "The year 2026 can't be frozen: its runs are still being scored\n")
     closed.drain()
+    before = signal.getsignal(signal.SIGTERM)
+    with monkeypatch.context() as patched:
+        patched.setattr(copying.Path, "write_text", lambda *_: os.kill(os.getpid(), signal.SIGTERM))
+        assert command("freeze", "small/2026", tmp_path / "copy").status == 130
+    signal.signal(signal.SIGTERM, before)
+    assert [path.name for path in tmp_path.iterdir() if "copy" in path.name] == ["copy"]
     for error, status, said in (
         (KeyboardInterrupt(), 130, ""),
         (OSError(28, "No space left on device"), 2, "No space left"),

@@ -143,7 +143,8 @@ def test_made_up_runs_are_called_so_wherever_they_show(visitor: FlaskClient, fie
     run = field.run("Alder", {"AP": [0.8] * 4})
     addresses = [
         f"{BOARD}/boards/1/cite", f"{BOARD}/boards/1/cite.bib", f"{BOARD}/card.svg", f"{BOARD}.tex", f"{BOARD}.md",
-        f"/submissions/{run}/badge.svg", "/campaigns/news/feed.atom",
+        f"/submissions/{run}/badge.svg", "/campaigns/news/feed.atom", f"/submissions/{run}.tex", "/campaigns/news.tex",
+        "/campaigns/news/progress.md", f"{BOARD}/queries.tex",
     ]  # fmt: skip
     assert not any("imulated" in visitor.get(address).text for address in addresses)
     change_campaign(field, simulated=True)
@@ -152,6 +153,20 @@ def test_made_up_runs_are_called_so_wherever_they_show(visitor: FlaskClient, fie
         found = data_set(visitor.get(address).text)
         assert found
         assert found["description"].endswith("The runs are simulated.")
+
+
+@pytest.mark.parametrize(
+    ("described", "begins"), [("", "1 system"), ("Of <a> year", "Of <a> year. 1 s"), ("Why?", "Why? 1 s")]
+)
+def test_what_search_engines_read_is_made_of_sentences(
+    visitor: FlaskClient, field: Field, described: str, begins: str
+) -> None:
+    field.run("Alder", {"AP": [0.8] * 4})
+    field.change(description=described)
+    change_campaign(field, description="")
+    found = data_set(visitor.get(BOARD).text)
+    assert found
+    assert found["description"].startswith(begins)
 
 
 def test_what_is_embedded_elsewhere_tells_organisers_no_more_than_visitors(
