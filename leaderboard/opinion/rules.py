@@ -131,10 +131,12 @@ def _power(known: statistics.Detectable, item: str, widest: float) -> str:
     """widest: how far two of the values are apart, and two systems at most"""
     if known.difference is None or known.smaller is None:
         return f"Which differences can be found can't be said: {known.reason}."
+    sure, items = f"with a probability of about {statistics.POWER:g}", counted(known.queries, item)
+    if known.difference > widest:
+        return f"With {items} no difference within the range of these values is found {sure}."
     takes = f"about {float(f'{known.queries_for_smaller:.2g}'):,.0f}" if known.queries_for_smaller else "over a million"
-    size = f"a difference of {known.difference:.2g}" if known.difference <= widest else "no difference that can be"
-    finds = f"With {counted(known.queries, item)} {size} between two systems is found with a probability of about"
-    return f"{finds} {statistics.POWER:g}; to find one of {known.smaller:g} takes {takes}."
+    finds = f"With {items} a difference of {known.difference:.2g} between two systems is found {sure}"
+    return f"{finds}; to find one of {known.smaller:g} takes {takes}."
 
 
 def _lead(lead: Fragility, removed: Sequence[str], item: str) -> Iterator[str]:
