@@ -105,7 +105,7 @@ def parts(name: str) -> Reads:
 
     def read(text: str) -> str:
         if text.count("/") != name.count("/") or not all(text.split("/")):
-            raise ValueError(f"expected {name}, found {text!r}")
+            raise ValueError(f"expected {name}, with no other slash, found {text!r}")
         return text
 
     return Reads(name, read)

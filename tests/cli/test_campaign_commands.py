@@ -128,6 +128,7 @@ def test_what_is_wrong_with_a_campaign_or_an_evaluation_is_said_by_option(
     complaint = refused(*add, "--opens", "2026-02-01", "--closes", "2026-01-01")
     assert complaint == "--closes: give a moment after the opening\n"
     assert "expected CAMPAIGN/SLUG" in refused("evaluation", "add", "harbour", "--title", "T", "--period", "1")
+    assert "expected NAME, with no other slash, found 'Alpha </b>'" in refused("team", "add", "Alpha </b>")
     assert "there is no evaluation 'x' in harbour" in refused("evaluation", "change", "harbour/x", "--title", "T")
 
 
