@@ -30,6 +30,7 @@ from leaderboard.formats import QueryRow, read_judgments
 from leaderboard.judgments import writes as judgments, writes as queries
 from leaderboard.judgments.rules import JudgmentFiles
 from leaderboard.names import name_key
+from leaderboard.results.models import TeamFinds
 from leaderboard.submissions.models import Participation, Submission
 from leaderboard.submissions.reads.selection import scored_runs
 from leaderboard.submissions.rules import Designation, RunChoice, SetState, State, SystemKind
@@ -49,6 +50,7 @@ MEASURES = (
 )  # fmt: skip
 TEAM_OF = 5  # systems a team has
 BASELINES = 3
+WRITTEN_ONCE = 1  # `BoardGeneration` of an evaluation that one transaction wrote
 TAGS = 5  # of queries, each with one
 AT_ONCE = 5_000  # rows of one statement
 WORDS = ("amber", "birch", "cedar", "delta", "ember", "fjord", "grove", "heron", "islet", "juniper", "kelp", "lumen")
@@ -61,6 +63,7 @@ class Shape:
     runs    of the newest year; the years before have one run of each system
     boards  that the newest year has had, each by judgments of its own; those of the past have one run of each system
     conditions  of the newest year; those beside its own have one run of each system
+    sources     of its judgments, of which the official one has the boards
     """
 
     systems: int = 1_000
@@ -70,6 +73,7 @@ class Shape:
     years: int = 2
     boards: int = 1
     conditions: int = 1
+    sources: int = 1
 
 
 def make_campaign(database: Database, shape: Shape, *, slug: str = "large", choice: RunChoice | None = None) -> None:
@@ -137,10 +141,12 @@ def _evaluation(
         for n in range(1, shape.queries + 1)
     ]
     queries.import_queries(session, CONSOLE, made, rows)
-    for revision in range(shape.boards if last else 1):
+    others = [f"source-{number}" for number in range(1, shape.sources if last else 1)]
+    for revision, source in enumerate([*others, *[None] * (shape.boards if last else 1)]):
         judged = ((n, k, (k + n * revision) % 2) for n in range(1, shape.queries + 1) for k in range(4))
         lines = "".join(f"q{n} 0 d{n}-{k} {grade}\n" for n, k, grade in judged)
-        judgments.import_judgments(session, CONSOLE, made, JudgmentFiles(read_judgments(io.BytesIO(lines.encode()))))
+        files = JudgmentFiles(read_judgments(io.BytesIO(lines.encode())))
+        judgments.import_judgments(session, CONSOLE, made, files, source=source)
     first_run = (session.scalar(sa.select(sa.func.max(Submission.id))) or 0) + 1
     entered = sorted({*teams})
     _insert(
@@ -158,6 +164,19 @@ def _evaluation(
     for one in session.scalars(sets).all():
         count = runs if one.state is SetState.CURRENT else min(runs, len(systems))
         _scored(session, rng, one, shape, first_run, submitted[:count], quality[own[:count]])
+        if not last:
+            _find(session, one, teams)
+
+
+def _find(session: Session, scoring_set: ScoringSet, teams: Sequence[int]) -> None:
+    """What each team of a closed evaluation found alone, as a worker keeps it."""
+    first = session.scalars(sa.select(sa.func.min(Scoring.id)).where(Scoring.scoring_set_id == scoring_set.id)).one()
+    without: dict[int, dict[str, float]] = {}
+    for scoring, team in enumerate(teams, start=first):
+        without.setdefault(team, {})[str(scoring)] = 0.3
+    found = [{"team": team, "runs": len(own), "unique": 3, "without": own} for team, own in without.items()]
+    finds = {"lines": 50_000, "depth": 100, "subsets": {"all": {"relevant": 9_000, "teams": found}}}
+    session.add(TeamFinds(scoring_set_id=scoring_set.id, generation=WRITTEN_ONCE, finds=finds))
 
 
 def _scored(

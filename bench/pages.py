@@ -44,7 +44,7 @@ __all__ = ["pages"]
 
 ENGINES = ("sqlite", "postgresql")
 FIRST_VIEWS, ROUNDS = 9, 3
-WIDE = Shape(systems=500, runs=556, boards=2, conditions=2)
+WIDE = Shape(systems=500, runs=556, boards=2, conditions=2, sources=2)
 PAGES = {  # what is measured: its address in a campaign, what a first view is required to take and aims at, in ms
     "board": ("/2020", 150, 50),
     "queries": ("/2020/queries", 150, 50),
@@ -57,6 +57,8 @@ PAGES = {  # what is measured: its address in a campaign, what a first view is r
     "across": ("/across", 150, 50),
     "by tag": ("/2020/tags", 150, 50),
     "years": ("/progress/years", 300, 100),
+    "sources": ("/2020/sources", 150, 50),
+    "leave one team out": ("/2019/leave-one-team-out", 150, 50),
     "cite": ("cite", 150, 50),
     "a team": ("team", 150, 50),
     "a system": ("system", 300, 100),  # it has what progress shows, for one system
@@ -285,7 +287,10 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=10_000, help="submissions of its last year (10000)")
     parser.add_argument("--engine", choices=ENGINES, action="append", help="only this one (both)")
     arguments = parser.parse_args()
-    pages(Shape(systems=arguments.systems, runs=arguments.runs, boards=2, conditions=2), arguments.engine or ENGINES)
+    pages(
+        Shape(systems=arguments.systems, runs=arguments.runs, boards=2, conditions=2, sources=2),
+        arguments.engine or ENGINES,
+    )
 
 
 if __name__ == "__main__":
