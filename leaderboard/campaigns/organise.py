@@ -17,9 +17,9 @@ from leaderboard import access
 from leaderboard.campaigns import api, inputs, reads, writes as campaigns
 from leaderboard.campaigns.models import Campaign
 from leaderboard.campaigns.reads import CampaignSettings as Page
-from leaderboard.campaigns.rules import PRIOR_FIELDS, Visibility
+from leaderboard.campaigns.rules import Visibility
 from leaderboard.declared.inputs import checked
-from leaderboard.errors import InvalidFields, LeaderboardError, NotFound, Unconfirmed
+from leaderboard.errors import LeaderboardError, NotFound, Unconfirmed
 from leaderboard.evaluations import writes as evaluations
 from leaderboard.evaluations.reads.readiness import actions, left_to_do, readiness
 from leaderboard.metrics.names import GROUPS, search
@@ -128,7 +128,7 @@ def _answer(form: Declared, change: Callable[[], tuple[str, str]], page: Page | 
         form["measures"].data = f"{form.text('measures').strip()} {added}".strip()
 
     def shown(error: LeaderboardError | None = None) -> ResponseReturnValue:
-        more = {"page": page, "find": words, "found": search(words), "presets": PRESETS, "worked": _worked(form, page)}
+        more = {"page": page, "find": words, "found": search(words), "presets": PRESETS}
         more["detection"] = " ".join(family.name for family in GROUPS["Detection"])
         if asked != "save":
             return render_template("organise/campaign_form.html", form=form, **more)
@@ -142,22 +142,6 @@ PRESETS = {  # measures that are often listed together
     "detection": "AQWV MQWV OQWV Pmiss Pfa",
     "sets": "SetP SetR SetF",
 }
-
-
-def _worked(form: Declared, page: Page | None) -> str:
-    """The formula of β with the form's numbers in it, or why there is no β."""
-    sent = {**(page.values if page else {}), **form.sent()}  # of a locked campaign the form asks for none of them
-    try:
-        numbers = {name: sent[name] for name in PRIOR_FIELDS}
-        prior = checked(inputs.CampaignSettings, {"title": "β", "measures": ["AP"], **numbers})
-    except InvalidFields as refused:
-        return f"No β: {refused.message}."
-    if prior.beta is None:
-        return "No β: give C, V and P, or β itself. Only detection measures such as AQWV need it."
-    formula = "β = "
-    if prior.prior is not None:
-        formula += f"(C / V) · (1 / P − 1) = ({prior.cost:g} / {prior.value:g}) · (1 / {prior.prior:g} − 1) = "
-    return f"{formula}{prior.beta:.6g}"
 
 
 people_blueprint = Blueprint("organise_people", __name__, url_prefix="/organise")

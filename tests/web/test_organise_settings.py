@@ -152,14 +152,7 @@ def test_a_filter_of_the_trail_that_is_none_is_told_beside_it(organiser: Reader)
     assert "number: give a whole number" in organiser.get("/organise/harbour/trail.csv?number=abc", status=400)
 
 
-def test_beta_dates_and_measures_are_worked_out_by_the_server_too(
-    founder: Reader, organiser: Reader, world: World
-) -> None:
-    for prior in ("0.00166667", "1/600"):
-        page = founder.post("/organise/campaigns/new", **{**CAMPAIGN, "do": "beta", "prior": prior})
-        assert "(0.0333 / 1) · (1 / 0.00166667 − 1) = 19.9467" in page.text
-    page = founder.post("/organise/campaigns/new", **{**CAMPAIGN, "do": "beta", "value": ""})
-    assert "No β: value: give cost, value and prior (C, V and P) together, or none of them." in page.text
+def test_dates_and_measures_are_worked_out_by_the_server_too(founder: Reader, organiser: Reader, world: World) -> None:
     found = founder.post("/organise/campaigns/new", **{**CAMPAIGN, "find": "reciprocal rank", "do": "find"})
     assert 'value="add RR"' in found.text
     found = founder.post("/organise/campaigns/new", **{**CAMPAIGN, "find": "nDCG@5", "do": "find"})

@@ -1,5 +1,5 @@
 // The form of a campaign: shows β's part once a detection measure is chosen, and works β out while its numbers are
-// typed. The server does the same when the form is sent, and without this shows that part always.
+// typed. Without this the form shows that part always.
 "use strict";
 (() => {
   const form = document.querySelector("[data-campaign]");
@@ -17,7 +17,6 @@
   const form = document.querySelector("[data-campaign]");
   const shown = form?.querySelector("[data-beta]");
   if (!form?.elements.cost || !shown) return;
-  form.querySelector("[data-without-script]").hidden = true;
   const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
   const number = (name) => {
     const text = form.elements[name].value.trim();
@@ -38,5 +37,7 @@
     const worked = (cost / value) * (1 / prior - 1);
     return `β = (C / V) · (1 / P − 1) = (${short(cost)} / ${short(value)}) · (1 / ${short(prior)} − 1) = ${short(worked)}`;
   };
-  form.addEventListener("input", () => { shown.textContent = words(); });
+  const work = () => { shown.textContent = words(); };
+  form.addEventListener("input", work);
+  work();
 })();
