@@ -49,23 +49,14 @@ from leaderboard.submissions.reads.status import SubmissionStatus, sent_under, s
 from leaderboard.submissions.writes import submissions
 from leaderboard.teams.models import Team
 from leaderboard.teams.writes import NewSystem
-from leaderboard.web import uploads
+from leaderboard.web import exports, uploads
 from leaderboard.web.charts.curves import curve_charts
 from leaderboard.web.charts.differences import differences_chart
 from leaderboard.web.charts.drawing import Chart
 from leaderboard.web.charts.files import charted
 from leaderboard.web.context import actor, clock, config, database, now, page_number, read, reading, store, writing
 from leaderboard.web.endpoints import plain
-from leaderboard.web.exports import (
-    Cell,
-    Table,
-    column_facts,
-    evaluation_facts,
-    exported,
-    figures_of,
-    paper_column,
-    terms_facts,
-)
+from leaderboard.web.exports import Cell, Table, column_facts, evaluation_facts, exported, terms_facts
 from leaderboard.web.forms import Form, Required, answered, declared, done, fields_of, filled, form_page, sent_on
 from leaderboard.web.organise import require_confirmed
 from leaderboard.web.security import csrf
@@ -608,7 +599,7 @@ def show_file(submission: int) -> Table:
             for cost in shown.threshold_costs
         ],
     }
-    paper = [paper_column("Query"), *map(figures_of, shown.columns)]
+    paper = [exports.paper_column("Query"), *map(exports.figures_of, shown.columns)]
     called = " of ".join(filter(None, (shown.system.name, shown.system.team)))  # no team in an anonymous period
     caption = f"{shown.evaluation.campaign.title}, {shown.evaluation.title}. {called}."
     return Table(f"submission-{shown.id}", ["query", "missing", *names], rows, facts, paper, caption)
