@@ -198,8 +198,8 @@ def sources_file(campaign: str, evaluation: str) -> Table:
         "queries": page.queries,
         "agreement": {
             agreement.source.source: {
-                order.column.name: {"queries": count, **{name: getattr(order, name) for name in ORDER}}
-                for order, count in zip(agreement.orders, agreement.queries, strict=True)
+                "queries": agreement.queries,
+                **{name: getattr(agreement.order, name) for name in ORDER},
             }
             for agreement in page.agreements
         },

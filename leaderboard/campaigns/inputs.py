@@ -164,11 +164,6 @@ class CampaignSettings(Inputs):
 class CampaignChanges(CampaignSettings):
     """What of a campaign is to change; what is left out stays."""
 
-    shut_out: bool = setting(
-        "Made private, shut out teams that have runs in it",
-        "Else they are let in with that. Who is let in is shown, and changed, under Organisers.",
-        default=False, shown=Shown("--shut-out"),
-    )  # fmt: skip
     confirm: Confirm = False
 
 

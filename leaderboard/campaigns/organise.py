@@ -96,8 +96,7 @@ def new() -> ResponseReturnValue:
 def settings(campaign: str) -> ResponseReturnValue:
     page = read(reads.campaign_settings, campaign)
     form = filled(SettingsForm, page.values)
-    locks = campaigns.LOCKED if page.values["locked_at"] is not None else ()
-    for name in (*locks, *(["shut_out"] if page.values["visibility"] != Visibility.PUBLIC else [])):
+    for name in campaigns.LOCKED if page.values["locked_at"] is not None else ():
         del form[name]
     return _answer(form, settings_change(form, page.values, campaigns.change_campaign), page)
 

@@ -69,16 +69,13 @@ def slug_taken(slug: str) -> InvalidFields:
     return InvalidFields({"slug": [f"the address {slug!r} can't be had here; choose another"]})
 
 
-def change_campaign(
-    session: Session, actor: Actor, campaign: Campaign, *, shut_out: bool = False, **changes: Any
-) -> Campaign:
+def change_campaign(session: Session, actor: Actor, campaign: Campaign, **changes: Any) -> Campaign:
     """Changes some of CHANGEABLE; a change of what figures depend on makes new scoring sets.
 
-    A public campaign that is made private lets the teams in that have runs there, unless shut_out says otherwise, which
-    is refused with any other change. When cost, value or prior is changed and β is not given, β follows from them.
-    A campaign is locked as it is published with scored runs. While it is not, a change of β leaves no figure of the β
-    before. Raises InvalidFields with everything that is wrong, and PriorLocked for a change of LOCKED in a campaign
-    that is locked.
+    A public campaign that is made private lets the teams in that have runs there. When cost, value or prior is changed
+    and β is not given, β follows from them. A campaign is locked as it is published with scored runs. While it is not,
+    a change of β leaves no figure of the β before. Raises InvalidFields with everything that is wrong, and PriorLocked
+    for a change of LOCKED in a campaign that is locked.
     """
     campaign = locked_to_organise(session, actor, campaign)
     if {"cost", "value", "prior"} & set(changes):
@@ -87,8 +84,6 @@ def change_campaign(
     after = checked_settings({**before, **changes})
     changed = {name for name in CHANGEABLE if after[name] != before[name]}
     shut = (before["visibility"], after["visibility"]) == (Visibility.PUBLIC, Visibility.PRIVATE)
-    if shut_out and not shut:
-        raise InvalidFields({"shut_out": ["shuts teams out of a public campaign that is made private only"]})
     if campaign.locked_at is not None and changed & set(LOCKED):
         raise PriorLocked
     # Runs that are being submitted hold their evaluation shared: each is there before, or meets the change.
@@ -106,7 +101,7 @@ def change_campaign(
             record(session, actor, "change", evaluation, **closed)
         if changed & set(SCORED_BY):
             make_set(session, actor, evaluation)
-    for team in teams_with_runs(session, campaign.id) if shut and not shut_out else ():
+    for team in teams_with_runs(session, campaign.id) if shut else ():
         let_team_in(session, actor, campaign, team)
     return campaign
 

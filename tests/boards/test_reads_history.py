@@ -436,7 +436,7 @@ def test_sources_stand_side_by_side_with_how_they_agree(field: Field) -> None:
     assert [(row.system.name, row.rank, [cell.rank for cell in row.cells]) for row in page.rows] == [
         ("Alder", 1, [2]), ("Birch", 2, [3]), ("Cedar", 3, [1]),
     ]  # fmt: skip
-    ((order, *_),) = [one.orders for one in page.agreements]
+    (order,) = [one.order for one in page.agreements]
     # Cedar went past both others: of three pairs two are reversed.
     assert (order.swapped, order.tau) == (2, pytest.approx(-1 / 3))
     # By the model's order Cedar, Alder, Birch: 2 / 2 · (0 / 1 + 1 / 2) − 1.

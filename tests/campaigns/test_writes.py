@@ -325,23 +325,21 @@ def test_of_a_draft_an_evaluation_goes_with_its_test_runs(world: World) -> None:
     assert world.submit(actor=CONSOLE, evaluation=later.id, system=NewSystem("Later")) > run
 
 
-def test_a_public_campaign_that_is_made_private_lets_the_teams_with_runs_in_unless_told_otherwise(world: World) -> None:
+def test_a_public_campaign_that_is_made_private_lets_the_teams_with_runs_in(world: World) -> None:
     world.submit("q1 Q0 d1 1 1 a\n")
     with world.database.write() as session:
         teams.create_team(session, world.eve, "Without runs")
-    _change(world, visibility=Visibility.PRIVATE, shut_out=True)
     for visibility in (Visibility.DRAFT, Visibility.PRIVATE):  # nobody but organisers knew of the draft
         _change(world, visibility=visibility)
     assert world.all(sa.select(CampaignTeam)) == []
     for visibility in (Visibility.PUBLIC, Visibility.PRIVATE):
         _change(world, visibility=visibility)
     assert [row.team_id for row in world.all(sa.select(CampaignTeam))] == [world.team]
-    for visibility in (Visibility.PUBLIC, Visibility.DRAFT):  # it shuts nobody out
-        with refused(world.database, InvalidFields, "campaign", match="shut_out: shuts teams out"):
-            _change(world, visibility=visibility, title="X", shut_out=True)
 
 
-def test_a_run_that_comes_while_its_campaign_is_made_private_lets_its_team_in_or_is_refused(world: World) -> None:
+def test_a_run_that_comes_while_its_campaign_is_made_private_lets_its_team_in_a_draft_refuses_it(
+    world: World,
+) -> None:
     """Of two transactions that are open at the same moment the later one waits for the other."""
 
     def upload(text: str) -> dict[str, Any]:
@@ -359,7 +357,7 @@ def test_a_run_that_comes_while_its_campaign_is_made_private_lets_its_team_in_or
         _change(world, visibility=Visibility.PUBLIC)
         _do(world, campaigns.let_team_out, (Team, world.team))
         with world.organising() as (session, campaign, _):
-            campaigns.change_campaign(session, CONSOLE, campaign, visibility=Visibility.PRIVATE, shut_out=True)
+            campaigns.change_campaign(session, CONSOLE, campaign, visibility=Visibility.DRAFT)
             sending = other.submit(world.submit, **late)
             wait_until(lambda: sending.done() or waits(world.database), "the run waits for the change")
         with pytest.raises(NotFound):

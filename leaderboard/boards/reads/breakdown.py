@@ -69,20 +69,21 @@ def cells_of(board: ComparedBoard, at: Ints, over: Floats | None = None) -> dict
 
 
 def rows_of(
-    session: Session, boards: Sequence[ComparedBoard], columns: Sequence[Mapping[int, Cell]]
+    labels: Mapping[int, table.SystemLabel], boards: Sequence[ComparedBoard], columns: Sequence[Mapping[int, Cell]]
 ) -> Iterator[tuple[table.SystemLabel, bool, list[Cell]]]:
-    """(a system, whether it is the reader's own, its cells), by name, of those that have a cell in a column."""
+    """(a system, whether it is the reader's own, its cells), by name, of those that have a cell in a column.
+    labels: as `labels_on` gives them"""
     own = {system for board in boards for system in board.runs.systems[board.runs.own].tolist()}
-    for system, label in sorted(labels_on(session, boards).items(), key=lambda item: item[1].name.casefold()):
+    for system, label in sorted(labels.items(), key=lambda item: item[1].name.casefold()):
         if any(system in column for column in columns):
             yield label, system in own, [column.get(system, Cell()) for column in columns]
 
 
 def rows_beside(
-    session: Session, boards: Sequence[ComparedBoard], columns: Sequence[Mapping[int, Cell]]
+    labels: Mapping[int, table.SystemLabel], boards: Sequence[ComparedBoard], columns: Sequence[Mapping[int, Cell]]
 ) -> tuple[SystemRow, ...]:
     """As rows with the mean and the rank of the first column, and cells of the others only; the best mean first."""
-    rows = rows_of(session, boards, columns)
+    rows = rows_of(labels, boards, columns)
     made = [SystemRow(label, own, first.mean, first.rank, tuple(cells)) for label, own, (first, *cells) in rows]
     return tuple(boards[0].by.sort(made, lambda row: row.mean))
 
@@ -144,7 +145,7 @@ def tags(
         columns=columns,
         column=by,
         tags=tuple(Tag(name, len(own)) for name, own in zip(names, valued, strict=True)),
-        rows=rows_beside(session, [board], [cells_of(board, at), *by_tag]),
+        rows=rows_beside(labels_on(session, [board]), [board], [cells_of(board, at), *by_tag]),
     )
 
 
@@ -190,12 +191,12 @@ def _over_shared(
 
 @frozen
 class Agreement:
-    """How a source agrees with the official one: its boards, by each measure that both have, over the queries on which
-    both give values, so many; and its judgments, None where no document was judged by both."""
+    """How a source agrees with the official one: its board by the measure, over the queries on which both give values,
+    so many; and its judgments, None where no document was judged by both."""
 
     source: BoardVersion
-    orders: tuple[Orders, ...]
-    queries: tuple[int, ...]
+    order: Orders
+    queries: int
     judging: JudgingAgreement | None
 
 
@@ -225,22 +226,22 @@ def sources(
     columns = tuple(column for column in table.per_query_columns(sets[0]) if column.name in common)
     by = table.pick(columns, measure)
     shown = (table.Disclosure(actor, evaluation, scoring_set, now) for scoring_set in sets)
-    boards: Sequence[ComparedBoard] = load_boards(session, ((each, by, columns) for each in shown))
-    names = names_of(labels_on(session, boards))
-    values = [_values(session, board, np.arange(len(board.runs.systems)), board.figures) for board in boards]
+    boards: Sequence[ComparedBoard] = load_boards(session, ((each, by, ()) for each in shown))
+    labels = labels_on(session, boards)
+    names = names_of(labels)
+    values = [_values(session, board, np.arange(len(board.runs.systems)), [by.name]) for board in boards]
     fewest = min(sets, key=lambda scoring_set: scoring_set.settings.queries)
     positions = {query.external_id: query.position for query in reads.judged_queries(session, fewest)}
     counted = fewest.settings.counted(positions, boards[0].disclosure.subset)
     queries = [positions[query] for query in query_order(counted)]
     agreements = []
     for scoring_set, board, own in zip(sets[1:], boards[1:], values[1:], strict=True):
-        pair = [boards[0], board], [values[0], own]
-        over = [(each, *_over_shared(*pair, each.name, queries)) for each in columns]
+        count, (first, other) = _over_shared([boards[0], board], [values[0], own], by.name, queries)
         agreements.append(
             Agreement(
                 board_version(evaluation, scoring_set),
-                tuple(orders(each, shared(first, each, other, each), names) for each, _, (first, other) in over),
-                tuple(count for _, count, _ in over),
+                orders(by, shared(first, by, other, by), names),
+                count,
                 judging_agreement(session, sets[0], scoring_set, board.disclosure.subset),
             )
         )
@@ -253,5 +254,5 @@ def sources(
         column=by,
         agreements=tuple(agreements),
         queries=count,
-        rows=rows_beside(session, boards, list(in_columns)),
+        rows=rows_beside(labels, boards, list(in_columns)),
     )

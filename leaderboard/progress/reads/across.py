@@ -12,6 +12,7 @@ from leaderboard import errors
 from leaderboard.access import Actor, Content, may_see
 from leaderboard.boards.reads import entries as table
 from leaderboard.boards.reads.breakdown import Cell, SystemRow, cells_of, in_time, rows_of
+from leaderboard.boards.reads.history import labels_on
 from leaderboard.boards.reads.ranking import load_boards
 from leaderboard.campaigns import reads as campaign_reads
 from leaderboard.evaluations.reads import evaluations as reads
@@ -89,6 +90,7 @@ def across(
     boards = load_boards(session, asked)
     figures = ((board.disclosure.evaluation.id, cells_of(board, in_time(board))) for board in boards)
     cells = {key: own for key, own in figures if any(cell.rank or by.direction == "none" for cell in own.values())}
+    rows = rows_of(labels_on(session, boards), boards, [*cells.values()])
     return AcrossPage(
         campaign=reads.campaign_heading(campaign),
         periods=known,
@@ -98,7 +100,7 @@ def across(
         conditions=tuple(replace(periods[each], label=labels[each]) for each in cells),
         left_out={labels[each.id]: EMPTY if each in shown else HELD_BACK for each in here if each.id not in cells},
         differing=differing_terms([periods[each].terms for each in cells]),
-        rows=_ranked([_over_conditions(*row) for row in rows_of(session, boards, [*cells.values()])], by),
+        rows=_ranked([_over_conditions(*row) for row in rows], by),
     )
 
 
