@@ -48,7 +48,7 @@ def test_the_first_screen_shows_the_board(
     assert page.evaluate("document.documentElement.scrollWidth") == width
     assert_accessible(page)
     page.get_by_role("link", name="Show intervals").click()
-    expect(rows.nth(1).get_by_role("cell").nth(2)).to_have_text(re.compile(r"^0\.\d{3} – [01]\.\d{3}$"))
+    expect(rows.nth(1).get_by_role("cell").nth(2)).to_have_text(re.compile(r"^0\.\d{3} to [01]\.\d{3}$"))
     assert_accessible(page)
     page.emulate_media(color_scheme="dark")
     page.reload()  # a page that stands changes its colours step by step

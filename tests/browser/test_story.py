@@ -106,7 +106,7 @@ def test_from_a_stranger_to_a_ranked_list(site: Site, campaign: Path, page: Page
     lines = page.get_by_role("table").first.get_by_role("row")
     expect(lines.nth(1)).to_contain_text("d1")
     expect(lines.nth(2)).to_contain_text("d2")
-    expect(page.get_by_role("main")).to_contain_text("1 of 2 relevant documents found")
+    expect(page.get_by_role("main")).to_contain_text("1 of the 2 relevant documents among them")
     assert_accessible(page)
 
     page.goto(f"{site.url}/campaigns/harbour/progress")

@@ -30,9 +30,10 @@ from leaderboard.evaluations import writes as evaluations
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules import FormField, Split, Subset
 from leaderboard.formats import QueryRow, read_judgments
-from leaderboard.generations.models import Generation
+from leaderboard.generations.models import BoardGeneration, Generation
 from leaderboard.judgments import writes as judgments
 from leaderboard.judgments.rules import JudgmentFiles
+from leaderboard.results import writes as results
 from leaderboard.store import Received
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.rules import Designation, Ruling, SetState
@@ -41,7 +42,7 @@ from leaderboard.teams import merging, writes as teams
 from leaderboard.teams.models import Invitation, JoinRequest, System, Team
 from leaderboard.teams.rules import Role
 from leaderboard.worker import queue, writes as worker
-from leaderboard.worker.messages import Failed, MeasureScore, Postponed, Rejected, RunScores, Unreadable
+from leaderboard.worker.messages import Failed, LeaveTeamsOut, MeasureScore, Postponed, Rejected, RunScores, Unreadable
 from leaderboard.worker.models import Scoring, ScoringSet
 from tests.support.world import new_account
 from tests.web.conftest import BOARD, PASSWORD_HASH, Reader, World
@@ -264,6 +265,14 @@ def refresh(_: Session, play: Play) -> None:
     assert all(boards.refresh(play.database, one) for one in due)
 
 
+def leave_teams_out(session: Session, play: Play) -> None:
+    made = session.scalars(sa.select(ScoringSet).where(ScoringSet.state == SetState.CURRENT)).one()
+    own = sa.select(BoardGeneration.number).where(BoardGeneration.evaluation_id == made.evaluation_id)
+    job = LeaveTeamsOut(made.id, made.primary_measure, session.scalar(own) or 0, ())
+    finds = {"lines": 3, "depth": 100, "subsets": {"all": {"relevant": 3, "teams": []}}}
+    results.keep_team_finds(session, job, finds)
+
+
 def switch(session: Session, play: Play) -> None:
     play.score_all(session)
     building = session.scalars(sa.select(ScoringSet).where(ScoringSet.state == SetState.BUILDING)).one()
@@ -300,6 +309,7 @@ RUN_MEASURES = (
     Change(("submissions.submit",), submit_two_more, **OWN),
     by(submissions.select_run, run(3), at=BOARD),
     Change(("boards.refresh",), refresh),
+    Change(("results.keep_team_finds",), leave_teams_out, at=f"{BOARD}/leave-one-team-out", who="orla"),
     by(
         judgments.import_judgments, evaluation(),
         lambda *here: JudgmentFiles(judged("q1 0 d1 1\nq1 0 d2 1\nq2 0 d4 1\nq3 0 d5 1\n")(*here)), at=BOARD,

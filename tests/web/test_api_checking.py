@@ -18,9 +18,9 @@ from leaderboard.accounts import rate_limits
 from leaderboard.accounts.rules import Scope
 from leaderboard.evaluations import writes as submission_forms
 from leaderboard.evaluations.rules import Opening
-from leaderboard.submissions import pages
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.rules import LATE
+from leaderboard.web import uploads
 from tests.support.commands import Done, run_here
 from tests.web.conftest import API, BOARD, RUN, Program, Reader, World, files_in
 
@@ -158,7 +158,7 @@ def test_a_check_that_waits_for_its_turn_holds_no_thread_of_the_pages(program: C
     environ = {"leaderboard.slots": pages_at_once}
     data = {"run": (io.BytesIO(RUN.encode()), "a.run")}
     with ThreadPoolExecutor(1) as threads:
-        with pages.CHECKS_AT_ONCE, pages.CHECKS_AT_ONCE:
+        with uploads.AT_ONCE, uploads.AT_ONCE:
             waiting = threads.submit(eve.send, CHECK, "POST", data=data, environ_overrides=environ)
             assert pages_at_once.acquire(timeout=60)  # another request has it
             assert not waiting.done()
@@ -170,8 +170,8 @@ def test_a_check_that_waits_for_its_turn_holds_no_thread_of_the_pages(program: C
 def test_more_checks_than_may_wait_are_refused(
     monkeypatch: pytest.MonkeyPatch, program: Callable[..., Program]
 ) -> None:
-    monkeypatch.setattr(pages, "CHECKS_WAITING", threading.BoundedSemaphore(1))
-    with pages.CHECKS_WAITING:
+    monkeypatch.setattr(uploads, "WAITING", threading.BoundedSemaphore(1))
+    with uploads.WAITING:
         assert "Many files are being checked at this moment" in check(program("eve"), RUN, 429)["detail"]
     assert check(program("eve"), RUN)["is_sound"]
 

@@ -39,7 +39,7 @@ NOWHERE = {
 }  # fmt: skip
 # Module or function that writes nothing.
 READING = {
-    "boards.best_means", "boards.due",
+    "boards.best_means", "boards.due", "results.due_team_finds",
     "boards.recomputed", "evaluations.next_year", "generations.campaign_of", "accounts.find_user",
     "accounts.require_free", "queue.unfinished", "worker.imported",
     "worker.live_sets", "worker.of_its_event", "campaigns.locked_evaluations",
