@@ -96,16 +96,16 @@ def years(
 def _repeated(
     session: Session, actor: Actor, evaluations: Iterable[Evaluation], now: datetime, page: ProgressPage
 ) -> Iterator[PeriodPoint]:
-    """The runs of versions that ran in several periods of the page, in order of arrival, without those that stand for
+    """The newest run in each period of versions that ran in several periods of the page, without those that stand for
     their systems, which it has: the team of a better version may have sent the old one beside it."""
     periods = {period.evaluation_id: period for period in page.periods}
-    here = Submission.evaluation_id.in_(periods), Submission.late.is_(False), on_boards()
+    here = Submission.evaluation_id.in_(periods), ~Submission.late, Submission.scored_at.is_not(None), on_boards()
     version = Submission.system_id, Submission.version
     times = sa.func.count(Submission.evaluation_id.distinct())
     several = sa.select(*version).where(*here).group_by(*version).having(times > 1)
     standing = [point.entry.submission_id for line in (*page.systems, *page.baselines) for point in line.points]
-    others = Submission.id.not_in(standing)
-    runs = sa.select(Submission.id).where(*here, sa.tuple_(*version).in_(several), others)
+    others = *here, sa.tuple_(*version).in_(several), Submission.id.not_in(standing)
+    runs = sa.select(sa.func.max(Submission.id)).where(*others).group_by(Submission.evaluation_id, *version)
     shown = table.disclosures(session, actor, [each for each in evaluations if each.id in periods], now)
     names = {evaluation: period.measures[page.column.name] for evaluation, period in periods.items()}
     for entry in table.load_entries(session, shown, names.values(), runs=runs):
@@ -115,7 +115,7 @@ def _repeated(
 class _Means:
     """The means of all versions, float64[V, P], NaN where a version did not run, and what is worked out from them.
 
-    Of several runs of a version in a period the one that stands for its system counts, else the last that was received.
+    Of several runs of a version in a period the one that stands for its system counts, else the newest.
     """
 
     def __init__(self, page: ProgressPage, repeated: Iterable[PeriodPoint]) -> None:
