@@ -61,6 +61,7 @@ class _Commands(click.Group):
         module, about = COMMANDS[cmd_name]
         gc.disable()  # nothing that is imported is garbage: looking for it takes a sixth of the time, for the site
         imported = importlib.import_module(f"leaderboard.cli.{module}")
+        gc.freeze()  # else every third page with many rows waits for a look at all that is imported
         gc.enable()
         command: click.Command = (
             imported.group(cmd_name, about) if module == "operations" else getattr(imported, cmd_name.replace("-", "_"))

@@ -104,8 +104,8 @@ def _repeated(
     times = sa.func.count(Submission.evaluation_id.distinct())
     several = sa.select(*version).where(*here).group_by(*version).having(times > 1)
     standing = [point.entry.submission_id for line in (*page.systems, *page.baselines) for point in line.points]
-    others = *here, sa.tuple_(*version).in_(several), Submission.id.not_in(standing)
-    runs = sa.select(sa.func.max(Submission.id)).where(*others).group_by(Submission.evaluation_id, *version)
+    others = sa.tuple_(*version).in_(several), Submission.id.not_in(standing)
+    runs = sa.select(sa.func.max(Submission.id)).where(*here, *others).group_by(Submission.evaluation_id, *version)
     shown = table.disclosures(session, actor, [each for each in evaluations if each.id in periods], now)
     names = {evaluation: period.measures[page.column.name] for evaluation, period in periods.items()}
     for entry in table.load_entries(session, shown, names.values(), runs=runs):

@@ -7,7 +7,6 @@ from leaderboard.web.formatting import plain_figure
 SIDE, RIGHT, BOTTOM = 420, 20, 44  # px: of the square plot, and beside it
 MOST_POINTS = 1000  # queries: more points would lie on each other
 POINT = {"type": "point", "filled": True, "size": 40, "opacity": 0.7, "color": SERIES[0], "aria": True}
-NAMED = 1  # queries that have a name on either side of the diagonal, those furthest from it: more run into each other
 
 
 def scatter_chart(compared: Compared) -> Chart | None:
@@ -22,7 +21,8 @@ def scatter_chart(compared: Compared) -> Chart | None:
         row | {"says": f"{row['query']}: {' and '.join(plain_figure(row[run], column.unit) for run in 'ab')}"}
         for row in sorted(rows, key=lambda row: row["a"] - row["b"])
     ]
-    furthest = [row for row in points[:NAMED] + points[NAMED:][-NAMED:] if row["a"] != row["b"]]
+    # Named is one query on either side of the diagonal, the one furthest from it: more names run into each other.
+    furthest = [row for row in points[:1] + points[1:][-1:] if row["a"] != row["b"]]
     ends = sorted(row[run] for row in rows for run in "ab")
     air = 0.02 * (ends[-1] - ends[0]) or 0.01
     corners = [{"a": end, "b": end} for end in (ends[0] - air, ends[-1] + air)]
