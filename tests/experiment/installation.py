@@ -62,12 +62,15 @@ class Chance:
 def chance() -> Iterator[Chance]:
     """Within the block `os.urandom`, and `secrets`, `random.SystemRandom` and `uuid4` with it, give this chance."""
     made = Chance()
-    before = os.urandom, random._urandom
-    os.urandom = random._urandom = made.take
+    sources = (os, "urandom"), (random, "_urandom")
+    before = [getattr(module, name) for module, name in sources]
+    for module, name in sources:
+        setattr(module, name, made.take)
     try:
         yield made
     finally:
-        os.urandom, random._urandom = before
+        for (module, name), take in zip(sources, before, strict=True):
+            setattr(module, name, take)
 
 
 class _WorkerHere(WorkerHere):

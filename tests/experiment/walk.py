@@ -102,7 +102,7 @@ class Places:
         of_teams = sa.select(Team.slug)
         with installation.database.read() as session:
 
-            def rows(select: sa.Select[Any], *order: Any) -> list[Any]:
+            def rows(select: sa.Select[*tuple[Any, ...]], *order: Any) -> list[Any]:
                 return list(session.execute(select.order_by(*order)).all())
 
             def within(table: Any, *columns: Any) -> sa.Select[Any]:

@@ -5,11 +5,11 @@ SQLite and each table in one format a phase; `python -m trials access_matrix` re
 """
 
 import contextlib
+import dataclasses
 import io
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -58,17 +58,17 @@ from tests.web.matrix_share import WHOLE, column, must_be_found, reads, sends
 DRAWN = re.compile(r' (?:d|transform|points|x|y|x1|x2|y1|y2|width|height|viewBox)="[^"]*"')
 
 
-@dataclass
+@dataclasses.dataclass
 class Played:
     """One evaluation that was played to its end, moved between phases by its dates; and everybody's browser."""
 
     app: Flask
     field: Field
     names: dict[str, object]
-    clients: dict[str, FlaskClient] = field(default_factory=dict)
-    tokens: dict[str, str] = field(default_factory=dict)  # for forms
-    api_tokens: dict[str, str] = field(default_factory=dict)
-    asked: Counter[tuple[str, int]] = field(default_factory=Counter)  # (phase, status) -> answers
+    clients: dict[str, FlaskClient] = dataclasses.field(default_factory=dict)
+    tokens: dict[str, str] = dataclasses.field(default_factory=dict)  # for forms
+    api_tokens: dict[str, str] = dataclasses.field(default_factory=dict)
+    asked: Counter[tuple[str, int]] = dataclasses.field(default_factory=Counter)  # (phase, status) -> answers
 
     def move_to(self, phase: str) -> None:
         self.field.change("2026", **PHASES[phase])
@@ -92,7 +92,7 @@ class Played:
             return session.scalar(sa.select(sa.func.count()).select_from(Event)) or 0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class Visit:
     """One request's answer; text: its headers and its body."""
 
@@ -192,8 +192,8 @@ def _runs(field: Field, app: Flask, owner: int) -> dict[str, object]:
         refused = session.get_one(Submission, rejected)
         refused.problems, refused.problem_count = [[17, "sekretproblem"]], 1
         submissions.withdraw(session, CONSOLE, session.get_one(Submission, withdrawn), "sekretreason")
-        team = session.get_one(Team, field.teams["Sekretwoods"])
-        token = teams.invite(session, CONSOLE, team, days=7)
+        own = session.get_one(Team, field.teams["Sekretwoods"])
+        token = teams.invite(session, CONSOLE, own, days=7)
         invitation = session.scalars(sa.select(Invitation.id)).one()
     _curve(field, run)
     return {
