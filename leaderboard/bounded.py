@@ -23,7 +23,10 @@ NICENESS = 5  # pages go first
 CRASHED = 1  # the exit status of an exception, which stands on stderr then
 
 CONTEXT = multiprocessing.get_context("forkserver")
-CONTEXT.set_forkserver_preload(["leaderboard.cli", "leaderboard.submissions.rules"])
+# scipy's own modules too: without memory to import them it fails with another error than MemoryError.
+CONTEXT.set_forkserver_preload(
+    ["leaderboard.cli", "leaderboard.opinion.rules", "leaderboard.submissions.rules", "scipy.special"]
+)
 _STARTS_AND_ENDS = threading.Lock()  # a start looks at all processes that have not ended, other threads' too
 
 

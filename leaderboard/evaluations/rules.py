@@ -235,6 +235,10 @@ class ScoringSettings:
         """The subsets whose figures differ: without hidden queries there is one, and both names stand for it."""
         return (Subset.SHOWN, Subset.ALL) if self.hidden else (Subset.ALL,)
 
+    def subset_kept(self, seen: Subset) -> Subset:
+        """The one of `subsets` that has the figures of a reader who sees this one."""
+        return seen if self.hidden else Subset.ALL
+
     def counted(self, queries: Iterable[str], subset: Subset) -> list[str]:
         """Those of the queries, by external id, that count in a subset's means if they are judged."""
         left_out = self._left_out(subset)

@@ -46,7 +46,8 @@ def team_finds(
 ) -> dict[str, Any]:
     """What was found, which JSON can hold.
 
-    read: a run's file by its submission; each is read up to twice. judged: subset of the queries -> its judgments.
+    read: a run's file by its submission; each is read once, and once more for each subset in which its team alone found
+    something. judged: subset of the queries -> its judgments.
     level: the lowest relevant grade. Of each subset: `relevant`, how many documents are; `teams`, each with its
     `runs`, its `unique` documents, and `without`: scoring -> the figure that the run has without them, None where it is
     undefined, and where there are none of them. `lines` alone where the runs have more than MOST_LINES.

@@ -7,15 +7,8 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, Content, known_evaluations, may_see, subset_seen
+from leaderboard.boards.reads import history
 from leaderboard.boards.reads.board import BoardPage, BoardQuery, BoardRow, board
-from leaderboard.boards.reads.history import (
-    SCORED,
-    BoardVersion,
-    board_version,
-    stood_from,
-    versions_of,
-    visible_sets,
-)
 from leaderboard.campaigns.models import Campaign
 from leaderboard.errors import NotFound
 from leaderboard.evaluations.models import Evaluation
@@ -38,7 +31,7 @@ class Citation:
     """
 
     evaluation: reads.EvaluationHeading
-    board: BoardVersion
+    board: history.BoardVersion
     at: datetime
     judgments_sha256: str
 
@@ -48,13 +41,13 @@ def citation(
 ) -> Citation:
     """Raises NotFound for no such board, also where `actor` may not see it."""
     evaluation = reads.find_evaluation(session, actor, campaign_slug, slug)
-    [(cited, _)] = visible_sets(session, actor, evaluation, [scoring_set], now)
+    [(cited, _)] = history.visible_sets(session, actor, evaluation, [scoring_set], now)
     is_open = may_see(actor, evaluation, Content.JUDGMENTS, now) and subset_seen(actor, evaluation, now) is Subset.ALL
-    heading, version = reads.evaluation_heading(evaluation, now), board_version(evaluation, cited)
+    heading, version = reads.evaluation_heading(evaluation, now), history.board_version(evaluation, cited)
     return Citation(
         evaluation=heading,
         board=version,
-        at=stood_from(heading, version, now) or now,
+        at=history.stood_from(heading, version, now) or now,
         judgments_sha256=cited.revision.sha256 if is_open else "",
     )
 
@@ -66,7 +59,7 @@ class FeedEvent:
     evaluation: reads.EvaluationHeading
     kind: str
     at: datetime
-    board: BoardVersion | None = None
+    board: history.BoardVersion | None = None
 
 
 @frozen
@@ -86,7 +79,7 @@ def feed(session: Session, actor: Actor, slug: str, now: datetime) -> Feed:
     own = sa.select(Evaluation).join(Campaign).where(Campaign.id == campaign.id, known_evaluations(actor))
     evaluations = {evaluation.id: evaluation for evaluation in session.scalars(own)}
     sets = defaultdict[int, list[ScoringSet]](list)
-    for stood in session.scalars(WITH_REVISION.where(ScoringSet.evaluation_id.in_(evaluations), SCORED)):
+    for stood in session.scalars(WITH_REVISION.where(ScoringSet.evaluation_id.in_(evaluations), history.SCORED)):
         sets[stood.evaluation_id].append(stood)
     events = []
     for number, evaluation in evaluations.items():
@@ -95,7 +88,7 @@ def feed(session: Session, actor: Actor, slug: str, now: datetime) -> Feed:
         events += [FeedEvent(heading, kind, at) for kind, at in dates.items() if at and at <= now]
         opened = heading.opens_at or datetime.min.replace(tzinfo=now.tzinfo)
         if opened <= now and may_see(actor, evaluation, Content.RESULTS, now):
-            boards = [board for board in versions_of(actor, evaluation, sets[number], now) if board.shown]
+            boards = [board for board in history.versions_of(actor, evaluation, sets[number], now) if board.shown]
             events += [FeedEvent(heading, "board", max(opened, each.shown[-1].since), each) for each in boards]
     events.sort(key=lambda event: event.at, reverse=True)
     updated = max((event.at for event in events), default=campaign.created_at)

@@ -36,20 +36,8 @@ from leaderboard.store import RunStore
 from leaderboard.submissions.models import Installation, Submission
 from leaderboard.submissions.rules import SetState, State
 from leaderboard.submissions.writes.run_store import bind
-from leaderboard.worker import queue
+from leaderboard.worker import messages, queue
 from leaderboard.worker.child_process import ChildProcess
-from leaderboard.worker.messages import (
-    Copied,
-    Exceeded,
-    Failed,
-    Job,
-    LeaveTeamsOut,
-    Postponed,
-    Reply,
-    Settings,
-    TeamFinds,
-    Unreadable,
-)  # fmt: skip
 from leaderboard.worker.models import Scoring, ScoringSet
 from leaderboard.worker.writes import make_set, of_older_version, ready_sets, switch
 
@@ -273,7 +261,7 @@ class Worker:
             of_child = self._copy_again, self._leave_teams_out
             return any(step() for step in idle) or any(step(child, stop) for step in of_child)
         log.info("submission %s: scoring, attempt %s", claim.submission_id, claim.attempt)
-        reply = self._await(child, Job(claim.submission_id, claim.scoring_set_id), stop, claim)
+        reply = self._await(child, messages.Job(claim.submission_id, claim.scoring_set_id), stop, claim)
         if reply is not None:
             self._record(claim, reply, stop)
             self._switch_ready_sets(busy=True)
@@ -314,14 +302,18 @@ class Worker:
         if self._child is None:
             url = self._database.engine.url.render_as_string(hide_password=False)
             store, most = self._store, self._config
-            self._child = ChildProcess(Settings(url, store.url, most.text_bytes, most.job_bytes, store.bound))
+            self._child = ChildProcess(messages.Settings(url, store.url, most.text_bytes, most.job_bytes, store.bound))
             self._jobs = 0
         self._jobs += 1
         return self._child
 
     def _await(
-        self, child: ChildProcess, job: Job | LeaveTeamsOut, stop: threading.Event, claim: queue.Claim | None = None
-    ) -> Reply | None:
+        self,
+        child: ChildProcess,
+        job: messages.Job | messages.LeaveTeamsOut,
+        stop: threading.Event,
+        claim: queue.Claim | None = None,
+    ) -> messages.Reply | None:
         """Waits for the reply, and renews the lease of the claim meanwhile. None when the job was lost, or given back
         on a stop."""
         child.ask(job)
@@ -331,7 +323,7 @@ class Worker:
             reply, now = child.reply(LOOK_SECONDS), time.monotonic()
             reply = reply or self._too_long(child, now - started)
             if reply is not None:
-                if isinstance(reply, (Failed, Exceeded)):
+                if isinstance(reply, (messages.Failed, messages.Exceeded)):
                     self.close()  # its state is unknown after an error
                 return reply
             if claim is not None and now - renewed > self._config.lease_seconds / BEATS:
@@ -371,13 +363,17 @@ class Worker:
                 is_shown = Scoring.state == State.SCORED, ScoringSet.state == SetState.CURRENT
                 own = sa.select(Scoring.scoring_set_id).join(ScoringSet).where(*is_shown)
                 set_id = session.scalar(own.where(Scoring.submission_id == submission_id))
-            reply = Copied() if set_id is None else self._await(child, Job(submission_id, set_id, True), stop)
+            reply = (
+                messages.Copied()
+                if set_id is None
+                else self._await(child, messages.Job(submission_id, set_id, True), stop)
+            )
             if reply is None:
                 return False
-            if isinstance(reply, Postponed):
+            if isinstance(reply, messages.Postponed):
                 continue  # another one may be possible
             self._store.copy_is_done(submission_id, compat)
-            if isinstance(reply, Copied):
+            if isinstance(reply, messages.Copied):
                 log.info("submission %s: its ranked lists were damaged and are made again", submission_id)
             else:
                 self._failed_copies[submission_id, compat].begin(AGAIN_SECONDS)
@@ -396,7 +392,7 @@ class Worker:
             self._team_looks.begin(BOARDS_SECONDS)
             return False
         reply = self._await(child, job, stop)
-        if isinstance(reply, TeamFinds):
+        if isinstance(reply, messages.TeamFinds):
             with self._database.write() as session:
                 keep_team_finds(session, job, reply.finds)
         elif reply is not None:
@@ -404,19 +400,19 @@ class Worker:
             self._failed_teams[job.scoring_set_id].begin(AGAIN_SECONDS)
         return reply is not None
 
-    def _too_long(self, child: ChildProcess, seconds: float) -> Exceeded | Failed | None:
+    def _too_long(self, child: ChildProcess, seconds: float) -> messages.Exceeded | messages.Failed | None:
         """What becomes of a job that takes too long; None while it does not.
 
         What it computes is the file's doing. What it waits for is not: the store, or a machine with too much to do.
         """
         most = self._config.job_seconds
         if child.stage.is_about_the_file and child.computed_seconds > most:
-            return Exceeded(f"this file takes longer to score than the {most} s of computing allowed here")
+            return messages.Exceeded(f"this file takes longer to score than the {most} s of computing allowed here")
         if seconds > PATIENCE * most:
-            return Failed(f"scoring took longer than {PATIENCE * most} s, the most that one run may take here")
+            return messages.Failed(f"scoring took longer than {PATIENCE * most} s, the most that one run may take here")
         return None
 
-    def _record(self, claim: queue.Claim, reply: Reply, stop: threading.Event) -> None:
+    def _record(self, claim: queue.Claim, reply: messages.Reply, stop: threading.Event) -> None:
         """Keeps what was computed until the database answers again, or until a stop.
 
         Whatever recording raises parks the job, so that no result can end the worker, and every one after it. Raises
@@ -432,11 +428,11 @@ class Worker:
                     raise
             except Exception as error:
                 log.exception("submission %s: its result could not be recorded", claim.submission_id)
-                if isinstance(reply, Unreadable):
+                if isinstance(reply, messages.Unreadable):
                     raise
-                reply = Unreadable(f"its result could not be recorded ({type(error).__name__})")
+                reply = messages.Unreadable(f"its result could not be recorded ({type(error).__name__})")
             else:
-                if isinstance(reply, Unreadable):
+                if isinstance(reply, messages.Unreadable):
                     log.error("submission %s: %s", claim.submission_id, reply.reason)
                 log.info("submission %s: %s, %s", claim.submission_id, type(reply).__name__, outcome)
                 return

@@ -12,7 +12,6 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.evaluations.reads.evaluations import queries_of_subset
-from leaderboard.evaluations.rules import Subset
 from leaderboard.frozen import frozen
 from leaderboard.metrics import Floats
 from leaderboard.metrics.curves import MARKS, OF_QUERIES, PRECISION, SWEEP, Mark, value_level
@@ -54,8 +53,7 @@ class RunCurves(NamedTuple):
 def load_curves(session: Session, scored: ScoredSubmission) -> RunCurves:
     """Of a run whose single queries the reader may see, over those that they know of."""
     settings = scored.scoring_set.settings
-    subset = scored.subset if scored.subset in settings.subsets else Subset.ALL
-    of_run = Curve.scoring_id == scored.scoring.id, Curve.subset == subset
+    of_run = Curve.scoring_id == scored.scoring.id, Curve.subset == settings.subset_kept(scored.subset)
     columns: dict[str, Floats] = dict(session.execute(sa.select(Curve.name, Curve.values).where(*of_run)).all())
     level, beta, value = value_level(settings.scored), settings.beta or 0.0, None
     if level is not None and SWEEP[0] in columns:

@@ -12,7 +12,6 @@ from leaderboard.access import Actor, Content, may_see, require, subset_seen
 from leaderboard.boards.reads.entries import Column, Entry, SystemLabel, column
 from leaderboard.boards.reads.ranking import load_standing, ranks
 from leaderboard.evaluations.reads import evaluations as reads
-from leaderboard.evaluations.rules import Subset
 from leaderboard.frozen import frozen
 from leaderboard.generations.models import BoardGeneration
 from leaderboard.results.models import TeamFinds
@@ -81,9 +80,8 @@ def leave_one_team_out(
     number = session.scalar(sa.select(BoardGeneration.number).where(BoardGeneration.evaluation_id == evaluation.id))
     if scoring_set is None or stored is None or stored.generation != (number or 0):
         return LeaveOneTeamOutPage(heading, None, None, 0, 0, 0, ())
-    by, of_subsets = column(scoring_set.primary_measure), stored.finds.get("subsets", {})
-    # With no hidden queries both subsets have the same.
-    own = of_subsets.get(subset_seen(actor, evaluation, now).value) or of_subsets.get(Subset.ALL.value, {})
+    by, subset = column(scoring_set.primary_measure), subset_seen(actor, evaluation, now)
+    own = stored.finds.get("subsets", {}).get(scoring_set.settings.subset_kept(subset).value, {})
     found = own.get("teams", ())
     teams = _teams(found, load_standing(session, actor, evaluation, now, by), by)
     teams.sort(key=lambda row: (_gain(row, by), row.rank or math.inf, row.team.casefold()))

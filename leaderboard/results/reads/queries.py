@@ -235,12 +235,9 @@ def board_values(
     Raises NotFound for no such board, NotAllowed where single queries may not be seen, BadInput for a measure without
     values for them.
     """
-    evaluation = reads.find_evaluation(session, actor, campaign_slug, slug)
+    evaluation, _ = reads.find_with_details(session, actor, campaign_slug, slug, now)
     page = board(session, actor, campaign_slug, slug, now, view)
-    require(page.details_open, closed_details(evaluation))
-    if page.scoring_set is None:
-        raise errors.NotFound("there are no judgments yet")
-    scoring_set = session.get_one(ScoringSet, page.scoring_set)
+    scoring_set = session.get_one(ScoringSet, page.scoring_set)  # an old one where `view` asks for it
     by, subset = pick(per_query_columns(scoring_set), view.measure), subset_seen(actor, evaluation, now)
     entries = [row.entry for row in (*page.baselines, *page.listed)]
     vectors = load_vectors(session, [entry.scoring_id for entry in entries], [by.name], subset)
@@ -381,7 +378,7 @@ def ranked_list(
     columns = per_query_columns(scoring_set)
     values = load_slices(session, [scoring.id], [column.name for column in columns], subset, query.position)
     complete = scoring_set.settings.judging is Judging.COMPLETE
-    kept = subset if subset in scoring_set.settings.subsets else Subset.ALL
+    kept = scoring_set.settings.subset_kept(subset)
     mark = session.scalar(sa.select(Curve.values).filter_by(scoring_id=scoring.id, subset=kept, name=MARKS[0]))
     return RankedListPage(
         submission_id=run.id,
