@@ -235,8 +235,8 @@ def board_values(
     Raises NotFound for no such board, NotAllowed where single queries may not be seen, BadInput for a measure without
     values for them.
     """
+    page = board(session, actor, campaign_slug, slug, now, view)  # a set that the reader may not see is not there
     evaluation, _ = reads.find_with_details(session, actor, campaign_slug, slug, now)
-    page = board(session, actor, campaign_slug, slug, now, view)
     scoring_set = session.get_one(ScoringSet, page.scoring_set)  # an old one where `view` asks for it
     by, subset = pick(per_query_columns(scoring_set), view.measure), subset_seen(actor, evaluation, now)
     entries = [row.entry for row in (*page.baselines, *page.listed)]
