@@ -6,4 +6,4 @@ import os
 # theirs that wait for one another keep the processors busy, and were seen to take twenty times as long as one thread.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-__version__ = "0.1.0"
+__version__ = "0.2.0.dev0"
