@@ -1,0 +1,27 @@
+"""Which workers there are."""
+
+from datetime import datetime
+
+from sqlalchemy.orm import Mapped, mapped_column
+
+from leaderboard.db import Base
+
+
+class WorkerSeen(Base):
+    """A worker, from its start to its clean end; one that was killed is taken away after a while by the others.
+
+    name        as in its claims: host, process id and a random number
+    version     of the product that it runs
+    started_at  and the other moments by the database's clock
+    seen_at     its last heartbeat
+    looked_at   when it last looked for everything that waits, and not only for what it was woken for
+    """
+
+    __tablename__ = "worker_seen"
+
+    name: Mapped[str] = mapped_column(primary_key=True)
+    host: Mapped[str]
+    version: Mapped[str]
+    started_at: Mapped[datetime]
+    seen_at: Mapped[datetime]
+    looked_at: Mapped[datetime | None]
