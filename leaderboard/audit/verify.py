@@ -42,6 +42,11 @@ from leaderboard.worker.models import Score, Scoring, ScoringSet
 
 NOTHING = "nothing"
 DATABASE, STORE = "the database", "the store of runs"  # where somebody must be able to write for a difference
+LOST = (
+    "The file is missing or can't be read. Most likely the store was copied before the database, or not all of it: "
+    "then it lacks the newest runs. Put the file back as runs/{0:.2}/{0} of the store, from another backup or from its "
+    "team (its SHA-256 tells that it is the same), and verify again."
+)
 SCORINGS_AT_ONCE = 200  # whose figures are in memory
 # What Python, SQLAlchemy and we raise for a value, or a table, that is none of this program's: JSON that is nested too
 # deeply and numbers that are too great among them.
@@ -87,7 +92,9 @@ class Difference:
 
     @property
     def who(self) -> str:
-        """Who could have done it, in a sentence or two."""
+        """Who could have done it, in a sentence or two; of a stored file that is gone what happened, and what to do."""
+        if self.into == STORE and self.stored.startswith(NOTHING):
+            return LOST.format(self.expected)
         who = f"No event accounts for it: it was done outside this program, by somebody who can write to {self.into}."
         return f"{who} The last event about it: {self.last}." if self.last else who
 

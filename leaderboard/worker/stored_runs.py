@@ -131,7 +131,7 @@ def _stored(store: RunStore, sha256: str) -> str:
     except errors.Missing:
         return NOTHING
     except (errors.LeaderboardError, OSError) as error:
-        return str(error)
+        return f"{NOTHING} that can be read: {error}"
 
 
 def _check_copies(database: Database, store: RunStore, report: Report) -> None:

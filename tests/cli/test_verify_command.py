@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from leaderboard.submissions.writes.run_store import bind
 from leaderboard.worker.models import Score, Scoring, ScoringSet
 from tests.cli.conftest import Command
 from tests.support.verification import without_triggers
-from tests.support.world import World
+from tests.support.world import World, run_text
 
 Says = Callable[..., str]
 # For words and for files: which rows are named is asked on both in `tests/audit`.
@@ -126,6 +127,29 @@ def test_a_run_file_that_was_changed_or_lost_is_named_once(played: World, comman
     assert (found["what"], found["stored"]) == ("its file", "nothing")
     path.write_bytes(content)
     assert command("verify", *more).status == 0
+
+
+@ONE_ENGINE
+def test_a_backup_of_files_copied_before_the_database_is_told_as_incomplete_and_accuses_nobody(
+    world: World, command: Command, tmp_path: Path
+) -> None:
+    world.submit()
+    world.drain()
+    store, copy = Path(world.config.store_url), tmp_path / "copy"
+    shutil.copytree(store, copy)  # the files first, the database later: two runs are only in the second
+    shas = [world.store.run_file(world.scoring(world.submit(run_text(n))).submission.sha256).name for n in (1, 2)]
+    shutil.rmtree(store)
+    copy.rename(store)
+    done = command("verify")
+    assert done.status == 1
+    assert done.out.count("its file\n  stored    nothing\n") == 2
+    assert "outside this program" not in done.out
+    assert done.out.count("Most likely the store was copied before the database") == 2
+    assert all(f"Put the file back as runs/{sha256[:2]}/{sha256} of the store" in done.out for sha256 in shas)
+    shutil.rmtree(store / "runs")  # nothing of the files came along
+    done = command("verify")
+    assert "outside this program" not in done.out
+    assert done.out.count("stored    nothing that can be read: ") == 3
 
 
 def test_with_another_store_nothing_is_verified_and_nothing_kept_of_it(
