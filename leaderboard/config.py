@@ -4,6 +4,7 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import Field, field, fields
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -13,6 +14,8 @@ from leaderboard.frozen import frozen
 
 MAIL_ADDRESS = re.compile(r"[^@\s<>()\[\],;:\\\"]+@[a-z0-9.-]+", re.IGNORECASE)
 WHOLE = re.compile("[0-9]{1,18}")
+PREFIX = "LEADERBOARD_"
+READ_ELSEWHERE = (f"{PREFIX}TOKEN", f"{PREFIX}SERVER", f"{PREFIX}TEST_POSTGRES_URL")  # by cli/options.py, the tests
 YES, NO = {"1", "yes", "true", "on"}, {"0", "no", "false", "off"}
 HOST_NAME = re.compile(r"\[[0-9a-f:.]+\]|[a-z0-9_-]+(?:\.[a-z0-9_-]+)*")  # no port
 
@@ -24,8 +27,9 @@ def folder(name: str) -> Path:
     return inside if inside.is_dir() else package.parent / name
 
 
-def _setting(default: Any, help: str) -> Any:  # noqa: A002  # what every parser of options calls it
-    return field(default=default, metadata={"help": help})
+def _setting(default: Any, help: str, least: int = 0, most: int | None = None) -> Any:  # noqa: A002  # what every parser of options calls it
+    """least, most: of a number; of a text that is not empty `least` characters."""
+    return field(default=default, metadata={"help": help, "least": least, "most": most})
 
 
 @frozen
@@ -49,16 +53,16 @@ class Config:
 
     database_url: str = _setting("sqlite:///leaderboard.sqlite", "The database: a URL of SQLite or PostgreSQL.")
     store_url: str = _setting("store", "The folder that keeps the run files.")
-    secret_key: str = _setting("", "Signs sessions and forms. The site does not start without one.")
-    upload_bytes: int = _setting(512 * 2**20, "The largest upload, as received.")
-    text_bytes: int = _setting(4 * 2**30, "The largest upload once it is decompressed.")
+    secret_key: str = _setting("", "Signs sessions and forms. The site does not start without one.", least=32)
+    upload_bytes: int = _setting(512 * 2**20, "The largest upload, as received.", least=1000)
+    text_bytes: int = _setting(4 * 2**30, "The largest upload once it is decompressed.", least=1000)
     upload_bytes_per_second: int = _setting(
         10_000, "The least speed of an upload on average, after its first 30 seconds; 0 is any."
     )
     upload_seconds: int = _setting(30 * 60, "The longest that an upload may take; 0 is any.")
-    lease_seconds: int = _setting(30, "How long a worker may be silent before its run goes to another.")
+    lease_seconds: int = _setting(30, "How long a worker may be silent before its run goes to another.", 2, 3600)
     job_seconds: int = _setting(
-        15 * 60, "How many seconds the scoring of one run may compute; it may take three times as long."
+        15 * 60, "How many seconds the scoring of one run may compute; it may take three times as long.", least=1
     )
     job_bytes: int = _setting(8 * 2**30, "The address space that the scoring of one run may use; 0 is without bound.")
     hosts: str = _setting(
@@ -70,7 +74,7 @@ class Config:
     )
     secure_cookies: bool = _setting(True, "Send cookies over HTTPS only; `no` for a local trial without TLS.")
     trusted_proxies: int = _setting(
-        0, "How many reverse proxies stand in front whose X-Forwarded-For, -Proto and -Host are believed."
+        0, "How many reverse proxies stand in front whose X-Forwarded-For, -Proto and -Host are believed.", most=10
     )
     public_url: str = _setting(
         "http://localhost:8000", "Where people find the site, such as https://leaderboard.example.org: links in mails."
@@ -85,7 +89,7 @@ class Config:
         "", "A TOML file of the providers of OpenID Connect that people may log in with; docs/accounts.md shows one."
     )
     deadline_days: int = _setting(
-        3, "How many days before an evaluation closes the members of its teams are told by mail; 0 is never."
+        3, "How many days before an evaluation closes the members of its teams are told by mail; 0 is never.", most=365
     )
 
     @property
@@ -137,12 +141,19 @@ class Config:
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] = os.environ) -> "Config":
-        """Raises BadInput that names the variable when a value can't be read."""
+        """Raises BadInput that names the variable where a value can't be read or is out of bounds, or a name is nearly
+        a setting's."""
+        settings = {_variable(setting): setting for setting in fields(cls)}
+        for name in unknown_settings(environment):
+            for meant in get_close_matches(
+                name.removeprefix(PREFIX), [key.removeprefix(PREFIX) for key in settings], 1
+            ):
+                raise BadInput(f"{name} is no setting; did you mean {PREFIX}{meant}? `leaderboard --help` lists them")
         return cls(
             **{
-                setting.name: _read(name, environment[name], setting.default)
-                for setting in fields(cls)
-                if (name := _variable(setting)) in environment
+                setting.name: _read(name, environment[name], setting)
+                for name, setting in settings.items()
+                if name in environment
             }
         )
 
@@ -154,13 +165,29 @@ class Config:
     def described(cls) -> list[tuple[str, str]]:
         """(environment variable, what it sets with its default) of every setting."""
         return [
-            (_variable(setting), f"{setting.metadata['help']} Default: {_written(setting.default) or 'none'}.")
+            (_variable(setting), f"{setting.metadata['help']} Default: {'; '.join(filter(None, numbers))}.")
             for setting in fields(cls)
+            for numbers in [(_written(setting.default) or "none", _bounds(setting))]
         ]
 
 
+def unknown_settings(environment: Mapping[str, str] = os.environ) -> list[str]:
+    """The names that look like a setting's and are read by nothing here."""
+    known = {*map(_variable, fields(Config)), *READ_ELSEWHERE}
+    return sorted(name for name in environment if name.startswith(PREFIX) and name not in known)
+
+
 def _variable(setting: Field[Any]) -> str:
-    return f"LEADERBOARD_{setting.name.upper()}"
+    return f"{PREFIX}{setting.name.upper()}"
+
+
+def _bounds(setting: Field[Any]) -> str:
+    """In words, where bounds are declared."""
+    least, most = setting.metadata["least"], setting.metadata["most"]
+    if most is not None:
+        return f"from {least:,} to {most:,}"
+    kind = " characters" if isinstance(setting.default, str) else ""
+    return f"at least {least:,}{kind}" if least else ""
 
 
 def _written(value: object) -> str:
@@ -170,7 +197,8 @@ def _written(value: object) -> str:
     return str(value)
 
 
-def _read(name: str, text: str, default: object) -> Any:
+def _read(name: str, text: str, setting: Field[Any]) -> Any:
+    default, least, most = setting.default, setting.metadata["least"], setting.metadata["most"]
     if isinstance(default, bool):
         if text.lower() not in YES | NO:
             raise BadInput(f"{name}: expected yes or no, found {text!r}")
@@ -178,5 +206,9 @@ def _read(name: str, text: str, default: object) -> Any:
     if isinstance(default, int):
         if not WHOLE.fullmatch(text):
             raise BadInput(f"{name}: expected a whole number, found {text!r}")
+        if int(text) < least or (most is not None and int(text) > most):
+            raise BadInput(f"{name}: expected a whole number, {_bounds(setting)}, found {text}")
         return int(text)
+    if 0 < len(text) < least:  # which is not printed: it may be a secret
+        raise BadInput(f"{name}: expected {_bounds(setting)}, found {len(text)}")
     return text

@@ -25,7 +25,12 @@ def main(arguments: list[str]) -> int:
         url = f"sqlite:///{Path(folder) / 'api.sqlite'}"
         with closing(Database.connect(url)) as database:
             upgrade(database)
-        config = Config(database_url=url, store_url=f"{folder}/store", secret_key="of the trial", secure_cookies=False)
+        config = Config(
+            database_url=url,
+            store_url=f"{folder}/store",
+            secret_key="a key that only this trial knows..",
+            secure_cookies=False,
+        )
         app = create_app(config)
         token, places = set_up(app)
         for mode in get_args(Mode):

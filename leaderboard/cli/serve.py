@@ -20,6 +20,10 @@ from leaderboard.web.server import Worker, close_after_upload, gate
 THREADS = 400  # of one process, most of which wait for slow clients
 CONNECTIONS = 1000  # of one process
 IDLE_SECONDS = 5  # between two requests of a connection, and before its first one
+PLAIN_HTTP = (
+    "cookies go over HTTPS only, and LEADERBOARD_PUBLIC_URL is no https:// address: over plain HTTP nobody can log in "
+    "but at localhost. Put TLS in front, or set LEADERBOARD_SECURE_COOKIES=no for a trial without TLS"
+)
 NEW_KEY = "python -c 'import secrets; print(secrets.token_hex(32))'"
 
 
@@ -69,6 +73,8 @@ def serve(host: str, port: int, workers: int, threads: int, fd: int | None, sett
             f"--host {host} listens to other machines, but the site answers to {config.hosts} only: give the name that "
             "they know it by in LEADERBOARD_HOSTS, such as leaderboard.example.org"
         )
+    if config.secure_cookies and config.hosts != Config().hosts and config.site_url.startswith("http:"):
+        click.echo(PLAIN_HTTP, err=True)
     click.echo(f"the site listens at {address_of(listener)}")
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # a connection and an upload are a file each

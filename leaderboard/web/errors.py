@@ -14,6 +14,7 @@ from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound, Reque
 
 from leaderboard import errors, numbers
 from leaderboard.campaigns.inputs import SiteSettings
+from leaderboard.web.context import config
 from leaderboard.web.exports import FORMATS
 
 log = logging.getLogger(__name__)
@@ -50,7 +51,7 @@ RETRY_SECONDS: dict[int, int] = {503: 30, 429: 60}
 def init_app(app: Flask) -> None:
     """Answers every error with a page, or with the same words as text or JSON where a file was asked for."""
     app.register_error_handler(errors.LeaderboardError, _refusal)
-    app.register_error_handler(CSRFError, lambda _: page(400, STALE_FORM))
+    app.register_error_handler(CSRFError, _refused_form)
     app.register_error_handler(HTTPException, _http)
     app.register_error_handler(500, _fault)
     app.after_request(_say_when_to_retry)
@@ -102,6 +103,18 @@ def _without_slash() -> str | None:
         return None
     query = request.query_string.decode("ascii", "replace")
     return quote(path) + (f"?{query}" if query else "")
+
+
+def _refused_form(_: CSRFError) -> ResponseReturnValue:
+    if not config().secure_cookies or request.is_secure or current_app.config["SESSION_COOKIE_NAME"] in request.cookies:
+        return page(400, STALE_FORM)
+    log.warning(
+        "a form that came over plain HTTP, as %s, was refused: browsers send cookies over HTTPS only. Put TLS in front "
+        "(docs/operating.md), or set LEADERBOARD_SECURE_COOKIES=no for a trial without TLS", request.host_url,
+    )  # fmt: skip
+    address = config().site_url
+    there = f"{address}{request.path}" if address.startswith("https:") else "its address that begins with https://"
+    return page(400, f"You opened this site without encryption, and it works with HTTPS only. Open it at {there}.")
 
 
 def _refusal(error: errors.LeaderboardError) -> ResponseReturnValue:

@@ -81,7 +81,7 @@ def test_the_help_lists_every_setting_with_its_default(capsys: pytest.CaptureFix
     listed = re.findall(r"^  (LEADERBOARD_\w+)(?:  |$)", capsys.readouterr().out, re.MULTILINE)
     assert listed == [f"LEADERBOARD_{one.name.upper()}" for one in dataclasses.fields(Config)]
     said = dict(Config.described())["LEADERBOARD_LEASE_SECONDS"]
-    assert said == "How long a worker may be silent before its run goes to another. Default: 30."
+    assert said == "How long a worker may be silent before its run goes to another. Default: 30; from 2 to 3,600."
 
 
 @pytest.mark.parametrize(

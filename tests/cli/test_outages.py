@@ -46,7 +46,7 @@ def world(world: World, tmp_path: Path) -> World:
 def impatient(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Commands that wait a fifth of a second for a lock, started where the run's file is."""
     monkeypatch.setattr(opening, "PATIENCE_SECONDS", 0.2)
-    monkeypatch.setenv("LEADERBOARD_SECRET_KEY", "a secret of the tests only")
+    monkeypatch.setenv("LEADERBOARD_SECRET_KEY", "a secret that only the tests know")
     monkeypatch.chdir(tmp_path)
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.conftest import Command
 from tests.support.processes import Process
 
 Says = Callable[..., str]
@@ -23,7 +24,7 @@ def environment(database_url: str, tmp_path: Path) -> dict[str, str]:
         "HOME": str(tmp_path),
         "LEADERBOARD_DATABASE_URL": database_url,
         "LEADERBOARD_STORE_URL": str(tmp_path / "store"),
-        "LEADERBOARD_SECRET_KEY": "a secret of the tests only",
+        "LEADERBOARD_SECRET_KEY": "a secret that only the tests know",
     }
 
 
@@ -36,13 +37,35 @@ def test_a_site_without_a_secret_key_is_refused_and_told_how_to_get_one(
     assert "secrets.token_hex" in complaint
 
 
+@pytest.mark.parametrize("process", [["serve", "--port", "0"], ["worker"]])
+def test_neither_starts_without_the_store_that_the_database_has(
+    process: list[str], tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch, refused: Says
+) -> None:
+    monkeypatch.setenv("LEADERBOARD_SECRET_KEY", "a secret that only the tests know")
+    assert command("worker", "--once").status == 0
+    gone = tmp_path / "unmounted"
+    monkeypatch.setenv("LEADERBOARD_STORE_URL", str(gone))
+    assert refused(*process).startswith(f"{gone} is no run store")
+    assert not gone.exists()
+
+
 @pytest.mark.parametrize("process", [["serve"], ["worker"], ["user", "list"]])
 def test_none_starts_on_a_database_without_tables(
     process: list[str], new_database_url: Callable[[], str], monkeypatch: pytest.MonkeyPatch, refused: Says
 ) -> None:
-    monkeypatch.setenv("LEADERBOARD_SECRET_KEY", "a secret of the tests only")
+    monkeypatch.setenv("LEADERBOARD_SECRET_KEY", "a secret that only the tests know")
     monkeypatch.setenv("LEADERBOARD_DATABASE_URL", new_database_url())
     assert "`leaderboard db upgrade`" in refused(*process)
+
+
+@pytest.mark.parametrize("engine_name", ["sqlite"])
+def test_a_site_for_others_without_tls_says_as_it_starts_that_nobody_can_log_in(
+    environment: dict[str, str], tmp_path: Path
+) -> None:
+    environment["LEADERBOARD_HOSTS"] = "board.example.org"
+    with Process([*COMMAND, "serve", "--port", "0"], env=environment, cwd=tmp_path) as site:
+        site.wait_for_output("nobody can log in.*LEADERBOARD_SECURE_COOKIES=no", seconds=START_SECONDS)
+        site.wait_for_output("the site listens at", seconds=START_SECONDS)
 
 
 @pytest.mark.parametrize("engine_name", ["sqlite"])  # what listens; the sites of `tests/browser` are on PostgreSQL

@@ -202,7 +202,7 @@ def installed(database_url: str, folder: Path) -> Iterator[Installation]:
     config = Config(
         database_url=database_url,
         store_url=str(folder / "store"),
-        secret_key="a key of the experiment only",
+        secret_key="a key that only the experiment knows",
         secure_cookies=False,
         upload_bytes=100_000,
         text_bytes=1_000_000,

@@ -56,7 +56,7 @@ def marked(value: ValueCurves, *figures: float) -> ValueCurves:
 
 @pytest.fixture
 def browser(world: World) -> Iterator[FlaskClient]:
-    app = create_app(dataclasses.replace(world.config, secret_key="a secret of the tests only"))
+    app = create_app(dataclasses.replace(world.config, secret_key="a secret that only the tests know"))
     yield app.test_client()
     app.extensions["database"].close()
 

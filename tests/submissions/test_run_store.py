@@ -42,7 +42,7 @@ def test_a_process_with_another_store_refuses_and_says_where_and_what_to_do(
     }
     environment = {
         "LEADERBOARD_DATABASE_URL": world.config.database_url,
-        "LEADERBOARD_SECRET_KEY": "a secret of the tests only",
+        "LEADERBOARD_SECRET_KEY": "a secret that only the tests know",
     }
     arguments = [*process, *more.get(process[0], [])]
     elsewhere = tmp_path / "elsewhere"

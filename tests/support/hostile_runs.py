@@ -47,7 +47,7 @@ def send_all(world: World, files: Iterable[HostileFile]) -> Outcome:
     """Sends each file, scores it, and looks at its row and its page. The worker lives through all of them."""
     outcome = Outcome()
     world.change_evaluation(daily_quota=None)
-    app = create_app(replace(world.config, secret_key="a secret of the tests only", secure_cookies=False))
+    app = create_app(replace(world.config, secret_key="a secret that only the tests know", secure_cookies=False))
     app.testing = True
     worker = Worker(world.database, world.store, world.config)
     with world.database.read() as session:

@@ -165,7 +165,7 @@ def upload_all(world: World, seed: int, count: int) -> Uploaded:
     """Sends `count` files, the forms in turn. No answer is a server's error, and nothing lies where it should not."""
     found = Uploaded()
     world.change_evaluation(daily_quota=None)
-    app = create_app(replace(world.config, secret_key="a secret of the tests only", secure_cookies=False))
+    app = create_app(replace(world.config, secret_key="a secret that only the tests know", secure_cookies=False))
     with world.database.write() as session:
         orla = people.create_user(session, CONSOLE, new_account("Orla of the uploads"), is_admin=True)
         ada = session.get_one(User, world.ada.user_id)

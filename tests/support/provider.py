@@ -20,7 +20,7 @@ from werkzeug.serving import make_server
 
 __all__ = ["CLIENT", "SECRET", "Provider", "provider"]
 
-CLIENT, SECRET = "the leaderboard", "a secret of the tests"
+CLIENT, SECRET = "the leaderboard", "a secret that only the tests know"
 
 
 @dataclass

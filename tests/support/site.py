@@ -70,7 +70,7 @@ def _environment(database_url: str, folder: Path) -> dict[str, str]:
         **os.environ,
         "LEADERBOARD_DATABASE_URL": database_url,
         "LEADERBOARD_STORE_URL": str(folder / "store"),
-        "LEADERBOARD_SECRET_KEY": "a secret of the tests only",
+        "LEADERBOARD_SECRET_KEY": "a secret that only the tests know",
         "LEADERBOARD_SECURE_COOKIES": "no",
         "PYTHONPATH": str(Path(__file__).resolve().parents[2]),
     }

@@ -274,7 +274,7 @@ def app(database_url: str, tmp_path: Path, quick_hashes: None) -> Iterator[Flask
     config = Config(
         database_url=database_url,
         store_url=str(tmp_path / "store"),
-        secret_key="a secret of the tests only",
+        secret_key="a secret that only the tests know",
         secure_cookies=False,
         upload_bytes=100_000,
         text_bytes=1_000_000,

@@ -252,7 +252,10 @@ def _team_finds(field: Field, run: int) -> None:
 def played(url: str, folder: Path) -> Iterator[Played]:
     """The evaluation on a migrated, empty database, and everybody's browser."""
     config = Config(
-        database_url=url, store_url=str(folder / "store"), secret_key="a secret of the tests", secure_cookies=False
+        database_url=url,
+        store_url=str(folder / "store"),
+        secret_key="a secret that only the tests know",
+        secure_cookies=False,
     )
     app = create_app(config)
     app.extensions["clock"] = lambda: NOW

@@ -1,10 +1,12 @@
 """Which names the site answers to, and which headers of proxies it believes: those that a setting covers, no other."""
 
+import re
 from collections.abc import Callable, Iterator
 
 import pytest
 from flask import Flask, request
 from flask.testing import FlaskClient
+from werkzeug.test import TestResponse
 
 from leaderboard.config import Config
 from leaderboard.errors import BadInput
@@ -130,3 +132,36 @@ def test_a_site_whose_mails_would_lead_nowhere_does_not_start(site: Make, settin
     given = {"hosts": "other.example.org", "smtp_url": "smtps://mail.example.org", "mail_from": "board@example.org"}
     with pytest.raises(BadInput, match=says):
         site(**{**given, **settings})
+
+
+def log_in(client: FlaskClient, address: str) -> TestResponse:
+    """As a browser does, which keeps no secure cookie of an address without TLS."""
+    client = client.application.test_client(use_cookies=False)
+    form = client.get("/login", base_url=address).text
+    token = re.search('name="csrf_token"[^>]* value="([^"]+)"', form)
+    assert token
+    return client.post("/login", base_url=address, data={"csrf_token": token[1], "name": "ada", "password": "x"})
+
+
+@pytest.mark.parametrize(
+    ("public", "there"),
+    [("https://board.example.org", "https://board.example.org/login"), ("http://board", "begins with https://")],
+)
+def test_whoever_can_not_log_in_over_plain_http_is_told_why_and_so_is_the_log(
+    site: Make, caplog: pytest.LogCaptureFixture, public: str, there: str
+) -> None:
+    answer = log_in(site(hosts="board.example.org", public_url=public), "http://board.example.org:8000")
+    assert answer.status_code == 400
+    assert "it works with HTTPS only" in answer.text
+    assert there in answer.text
+    assert "Your session has ended" not in answer.text
+    assert "http://board.example.org:8000/" in caplog.text
+    assert "LEADERBOARD_SECURE_COOKIES=no" in caplog.text
+
+
+@pytest.mark.parametrize("address", ["https://board.example.org", "http://board.example.org"])
+def test_a_form_that_is_stale_for_another_reason_says_nothing_of_https(site: Make, address: str) -> None:
+    client = site(hosts="board.example.org", secure_cookies=address.startswith("https"))
+    answer = client.post("/login", base_url=address, data={"name": "ada", "password": "x"})
+    assert answer.status_code == 400
+    assert "Your session has ended" in answer.text

@@ -34,7 +34,7 @@ PAGES = ["/", "/login", "/campaigns/small", "/campaigns/small/2026", "/account/"
 PAGES_OF_ROWS = ["/", "/campaigns/small", "/campaigns/small/2026"]  # what a stranger sees only with the database
 FILES = ["/campaigns/small/2026.csv", "/campaigns/small/2026.json"]
 LONG = "ä" * 4000  # more bytes than a page of SQLite's
-KEY = "a secret of the tests only"
+KEY = "a secret that only the tests know"
 FORM = "/campaigns/small/2026/submit"
 INTERNAL = re.compile(r"sqlite|psycopg|postgres|sql|traceback|errno|/tmp|OperationalError", re.IGNORECASE)
 
