@@ -16,6 +16,7 @@ from leaderboard.submissions.rules import SetState, State
 
 # The conditions of indexes, which SQLite uses only for statements that say them word for word.
 IN_QUEUE = "scoring.state IN ('queued', 'scoring')"
+HAS_FAILED = "scoring.state = 'failed'"
 OF_THE_PAST = "scoring.of_the_past"
 
 
@@ -134,6 +135,7 @@ class Scoring(Base):
         sa.Index("ix_scoring_queue", "state", "priority", "turn", "id", **_where("state IN ('queued', 'scoring')")),
         # Hardly any, so that whoever looks for them reads no other.
         sa.Index("ix_scoring_of_the_past", "scoring_set_id", **_where("of_the_past")),
+        sa.Index("ix_scoring_failed", "scoring_set_id", **_where("state = 'failed'")),
     )
 
     submission: Mapped[Submission] = relationship()
