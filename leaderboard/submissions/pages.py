@@ -16,7 +16,7 @@ import os
 import secrets
 import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
@@ -190,12 +190,12 @@ class Intake:
     def _check(self, sent: SentRun, upload: Received, arrived: Path | None) -> None:
         with reading() as session:
             expected = expected_of(session, actor(), self.evaluation, now(), to_submit=True)
-        path = arrived or store().run_file(upload.sha256)
         if arrived:  # before the transaction that keeps it: a large file takes seconds
             with arrived.open("rb") as file:
                 os.fsync(file.fileno())
         theta = sent.details.get("threshold")
-        with uploads.aside(), RUNS_AT_ONCE:
+        kept = nullcontext(arrived) if arrived else store().reading(upload.sha256)
+        with uploads.aside(), RUNS_AT_ONCE, kept as path:
             self.checked = _check_file(path, upload.filename, expected, theta, (), upload.text_sha256)
 
 
@@ -261,7 +261,8 @@ def check_sent(
 
 def run_download(submission: int, sha256: str, filename: str) -> Response:
     """The bytes as received, only ever as a download: nothing that a team sends is shown by a browser from here."""
-    file = store().run_file(sha256).open("rb", buffering=0)  # the server sends from the descriptor's own position on
+    with store().reading(sha256) as path:
+        file = path.open("rb", buffering=0)  # the server sends from the descriptor's own position on
     name = rules.run_file_name(submission, filename)
     answer: Response = send_file(file, mimetype="application/octet-stream", as_attachment=True, download_name=name)
     answer.headers["Cache-Control"] = "private, no-store"

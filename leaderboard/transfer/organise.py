@@ -189,14 +189,15 @@ def _kept(proofs: str, field: str) -> tuple[Received, Received | None]:
 def _tree(upload: Received) -> Iterator[Tree]:
     """The archive's files. Raises BadInput, and NoStore where there is no room to unpack them."""
     allowed = replace(limits(), expanded_bytes=min(config().text_bytes, MOST_UNPACKED))
-    with file_system(), open_tree(store().run_file(upload.sha256), allowed, upload.filename) as tree:
+    with file_system(), store().reading(upload.sha256) as path, open_tree(path, allowed, upload.filename) as tree:
         yield tree
 
 
 def _manifest(tree: Tree, upload: Received, separate: Received | None) -> bytes:
     """The one beside the archive, else its own."""
     if separate is not None:
-        return store().run_file(separate.sha256).read_bytes()
+        with store().reading(separate.sha256) as path:
+            return path.read_bytes()
     if NAME not in tree.files:
         raise NoManifest(f"there is no file {NAME} in {upload.filename}")
     return tree.file(NAME).read_bytes()

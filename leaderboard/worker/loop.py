@@ -17,8 +17,8 @@ import socket
 import threading
 import time
 from collections import defaultdict
+from collections.abc import Collection
 from functools import partial
-from itertools import islice
 from typing import Any
 
 import sqlalchemy as sa
@@ -41,8 +41,6 @@ from leaderboard.worker.child_process import ChildProcess
 from leaderboard.worker.models import Scoring, ScoringSet
 from leaderboard.worker.writes import make_set, of_older_version, ready_sets, switch
 
-ORPHAN_SECONDS = 24 * 3600.0  # far longer than any request between putting a file and committing its row
-LOOKED_UP_AT_ONCE = 500
 log = logging.getLogger("leaderboard.worker.loop")
 
 
@@ -77,18 +75,13 @@ def takes_sweep(database: Database) -> bool:
 
 
 def remove_orphans(database: Database, store: RunStore) -> None:
-    """Removes run files older than ORPHAN_SECONDS that no submission names.
+    """Removes run files that no submission names, two days after they came."""
 
-    An upload writes its file anew even when the store has the same one, so a file whose submission is about to be
-    committed is young. The store looks at the age again before it removes a file.
-    """
-    store.sweep_incoming()
-    candidates = store.orphan_candidates(ORPHAN_SECONDS)
-    while files := list(islice(candidates, LOOKED_UP_AT_ONCE)):
+    def named(files: Collection[str]) -> set[str]:
         with database.read() as session:
-            named = set(session.scalars(sa.select(Submission.sha256).where(Submission.sha256.in_(files))))
-        for sha256 in {*files} - named:
-            store.remove_run(sha256, ORPHAN_SECONDS)
+            return set(session.scalars(sa.select(Submission.sha256).where(Submission.sha256.in_(files))))
+
+    store.sweep(named)
 
 
 MAILS_AT_ONCE = 10

@@ -126,7 +126,7 @@ def check_files(database: Database, store: RunStore, report: Report, tell: Calla
 def _stored(store: RunStore, sha256: str) -> str:
     """The hash of a run's file, or why it has none."""
     try:
-        with store.run_file(sha256).open("rb") as file:
+        with store.reading(sha256) as path, path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except errors.Missing:
         return NOTHING

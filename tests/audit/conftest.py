@@ -25,7 +25,7 @@ from leaderboard.submissions.writes import submissions
 from leaderboard.teams import writes as teams
 from tests.support.databases import Postgres
 from tests.support.scoring import WorkerHere
-from tests.support.world import World, build_world, new_account, run_text
+from tests.support.world import World, build_world, new_account, run_file, run_text
 
 
 def _play(world: World) -> None:
@@ -43,7 +43,7 @@ def _play(world: World) -> None:
     world.drain()
     world.submit("no run at all\n")
     failed = world.submit(run_text(3))
-    world.store.run_file(world.scoring(failed).submission.sha256).write_bytes(b"damaged")
+    run_file(world.store, world.scoring(failed).submission.sha256).write_bytes(b"damaged")
     world.drain()
 
 

@@ -18,7 +18,7 @@ from leaderboard.submissions.writes.run_store import bind
 from leaderboard.worker.models import Score, Scoring, ScoringSet
 from tests.cli.conftest import Command
 from tests.support.verification import without_triggers
-from tests.support.world import World, run_text
+from tests.support.world import World, run_file, run_text
 
 Says = Callable[..., str]
 # For words and for files: which rows are named is asked on both in `tests/audit`.
@@ -34,7 +34,7 @@ def played(world: World) -> World:
 
 
 def _run_file(world: World) -> Path:
-    return world.store.run_file(world.all(sa.select(Submission.sha256))[0])
+    return run_file(world.store, world.all(sa.select(Submission.sha256))[0])
 
 
 def test_a_record_that_this_program_wrote_is_in_order(played: World, ok: Says) -> None:

@@ -56,6 +56,11 @@ def judged(text: str) -> Judgments:
     return read_judgments(io.BytesIO(text.encode()))
 
 
+def run_file(store: RunStore, sha256: str) -> Path:
+    """Where a store in a folder keeps a run's file."""
+    return Path(store.url) / "runs" / sha256[:2] / sha256
+
+
 def run_text(number: int) -> str:
     """A run unlike those of other numbers."""
     return f"q1 Q0 d{number + 100} 1 9.5 run-{number}\n{RUN.replace('a-run', f'run-{number}')}"
@@ -88,7 +93,7 @@ class World:
     def stuck_run(self) -> tuple[int, Path]:
         """A run whose file is a pipe: scoring it goes on until somebody writes there. Returns its id and the pipe."""
         run = self.submit(run_text(1))
-        path = self.store.run_file(self.scoring(run).submission.sha256)
+        path = run_file(self.store, self.scoring(run).submission.sha256)
         path.unlink()
         os.mkfifo(path)
         return run, path

@@ -28,7 +28,7 @@ from leaderboard.submissions.writes import submissions
 from leaderboard.teams.writes import NewSystem
 from leaderboard.transfer.exporting import exporting, packed
 from tests.support.transferred import held
-from tests.support.world import QRELS, RUN, World, build_world, run_text
+from tests.support.world import QRELS, RUN, World, build_world, run_file, run_text
 
 SUBTOPICS = "q1 a d1 1\nq1 b d1 2\nq2 a d3 1\n"
 ONE_ENGINE = pytest.mark.parametrize("engine_name", ["sqlite"])
@@ -122,7 +122,7 @@ def test_only_organisers_export_and_a_run_whose_file_is_gone_is_left_out_and_nam
     run = world.submit()
     with pytest.raises(NotFound), exporting(world.database, world.ada, "small"):
         pass
-    world.store.run_file(world.scoring(run).submission.sha256).unlink()
+    run_file(world.store, world.scoring(run).submission.sha256).unlink()
     with exporting(world.database, CONSOLE, "small") as export:
         archive = b"".join(packed(export, RunStore(world.store.url)))
     assert len(export.lost) == 1

@@ -23,7 +23,7 @@ from leaderboard.worker.loop import Worker
 from leaderboard.worker.messages import Failed, Job, MeasureScore, Rejected, Reply, RunScores, Settings, Unreadable
 from leaderboard.worker.models import Scoring
 from tests.support.waiting import wait_until
-from tests.support.world import World, run_text
+from tests.support.world import World, run_file, run_text
 
 SECONDS = 60.0
 
@@ -67,7 +67,7 @@ def test_a_fault_a_missing_file_and_a_death_are_told_apart(world: World, child: 
     no_such_set = 10**6
     # With where it was and not with its text.
     assert _reply(child, Job(run, no_such_set)) == Failed("an error while reading the judgments: NoResultFound")
-    world.store.run_file(world.receive(run_text(2)).sha256).unlink()
+    run_file(world.store, world.receive(run_text(2)).sha256).unlink()
     assert isinstance(_reply(child, _job(world, run)), Unreadable)
     stuck, _ = world.stuck_run()
     child.ask(_job(world, stuck))

@@ -1,5 +1,8 @@
 """What a worker does beside scoring."""
 
+import os
+from pathlib import Path
+
 import pytest
 import sqlalchemy as sa
 
@@ -11,7 +14,7 @@ from leaderboard.submissions.rules import SetState, State
 from leaderboard.submissions.writes.run_store import bind
 from leaderboard.worker import loop
 from leaderboard.worker.models import ScoringSet
-from tests.support.world import World, run_text
+from tests.support.world import World, run_file, run_text
 
 
 def _sets(world: World) -> list[tuple[str, SetState]]:
@@ -59,17 +62,23 @@ def test_an_evaluation_that_this_version_can_not_score_keeps_its_set_and_the_log
     assert f"evaluation {world.evaluation} can't be scored by this version" in caplog.text
 
 
-def test_files_that_no_submission_names_are_removed_once_they_are_old(
+def test_files_that_no_submission_names_are_set_aside_for_a_day_and_then_removed(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = world.submit(run_text(1))
-    named = world.scoring(run).submission.sha256
-    world.receive(run_text(2))
+    names = world.scoring(run).submission.sha256, world.receive(run_text(2)).sha256
+    files = [run_file(world.store, sha256) for sha256 in names]
+    aside = Path(world.store.url) / "set-aside" / names[1]
     loop.remove_orphans(world.database, world.store)
-    assert len(list(world.store.orphan_candidates(0))) == 2
-    monkeypatch.setattr(loop, "ORPHAN_SECONDS", 0.0)
+    assert [path.exists() for path in files] == [True, True]
+    for path in files:
+        os.utime(path, (0, 0))
     loop.remove_orphans(world.database, world.store)
-    assert list(world.store.orphan_candidates(0)) == [named]
+    loop.remove_orphans(world.database, world.store)
+    assert [path.exists() for path in (*files, aside)] == [True, False, True]
+    os.utime(aside, (0, 0))
+    loop.remove_orphans(world.database, world.store)
+    assert [path.exists() for path in (*files, aside)] == [True, False, False]
 
 
 def test_one_worker_of_an_installation_sweeps_an_hour(world: World) -> None:

@@ -36,7 +36,7 @@ from tests.support.outages import away
 from tests.support.processes import children
 from tests.support.scoring import WorkerHere
 from tests.support.waiting import wait_until
-from tests.support.world import QRELS, World, build_world, run_text
+from tests.support.world import QRELS, World, build_world, run_file, run_text
 
 CORRECTED = QRELS.replace("q1 0 d2 0", "q1 0 d2 1")
 SECONDS = 60.0
@@ -71,7 +71,7 @@ def wait_no_more(world: World) -> None:
 
 
 def file_of(world: World, run: int) -> Path:
-    return world.store.run_file(world.scoring(run).submission.sha256)
+    return run_file(world.store, world.scoring(run).submission.sha256)
 
 
 def test_a_store_that_is_away_during_a_rescoring_parks_nothing_and_the_board_stays_until_it_is_back(

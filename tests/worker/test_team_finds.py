@@ -15,7 +15,7 @@ from leaderboard.results.writes import due_team_finds
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.writes import submissions
 from leaderboard.teams import writes as teams
-from tests.support.world import World
+from tests.support.world import World, run_file
 
 # In the small campaign d1 and d2 are what the judgments below say of q1; the second team alone lists d2.
 QRELS = "q1 0 d1 1\nq1 0 d2 1\nq2 0 d3 1\nq3 0 d4 0\n"
@@ -99,7 +99,7 @@ def test_another_primary_measure_makes_it_due_again(two_teams: tuple[World, int,
 def test_a_run_whose_file_is_damaged_leaves_it_undone_and_stops_nobody(two_teams: tuple[World, int, int]) -> None:
     world, first, _ = two_teams
     close(world)
-    world.store.run_file(world.scoring(first).submission.sha256).write_text("other bytes\n")
+    run_file(world.store, world.scoring(first).submission.sha256).write_text("other bytes\n")
     look_again(world)
     assert kept(world) is None
     assert world._worker is not None

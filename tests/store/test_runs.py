@@ -5,14 +5,16 @@ import hashlib
 import io
 import os
 import time
+from collections.abc import Collection
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from leaderboard.config import Config
-from leaderboard.errors import BadInput, Damaged, NoStore, TooLarge, Unavailable
+from leaderboard.errors import BadInput, Damaged, Missing, NoStore, TooLarge, Unavailable
 from leaderboard.store import RankedList, RunStore
+from tests.support.world import run_file
 
 
 @pytest.fixture
@@ -53,7 +55,7 @@ def test_a_file_is_kept_once_byte_for_byte_under_its_hash(store: RunStore) -> No
     assert (received.sha256, received.size) == (_sha256(TEXT), len(TEXT))
     assert received.md5 == hashlib.md5(TEXT).hexdigest()
     assert (received.text_sha256, received.text_size) == (_sha256(TEXT), len(TEXT))
-    assert store.run_file(received.sha256).read_bytes() == TEXT
+    assert run_file(store, received.sha256).read_bytes() == TEXT
 
 
 @pytest.mark.parametrize("members", [1, 2])
@@ -62,7 +64,7 @@ def test_a_compressed_file_is_kept_as_it_is_and_measured_as_text(store: RunStore
     received = store.receive(io.BytesIO(packed), "run.gz")
     assert (received.sha256, received.size) == (_sha256(packed), len(packed))
     assert (received.text_sha256, received.text_size) == (_sha256(TEXT), len(TEXT))
-    assert store.run_file(received.sha256).read_bytes() == packed
+    assert run_file(store, received.sha256).read_bytes() == packed
 
 
 @pytest.mark.parametrize(
@@ -71,7 +73,7 @@ def test_a_compressed_file_is_kept_as_it_is_and_measured_as_text(store: RunStore
 def test_what_is_no_text_is_kept_whole_for_its_problems_to_be_told_later(store: RunStore, broken: bytes) -> None:
     received = store.receive(io.BytesIO(broken), "run.gz")
     assert (received.sha256, received.text_sha256) == (_sha256(broken), _sha256(broken))
-    assert store.run_file(received.sha256).read_bytes() == broken
+    assert run_file(store, received.sha256).read_bytes() == broken
 
 
 def test_an_upload_that_is_cut_off_leaves_no_file(store: RunStore) -> None:
@@ -86,7 +88,7 @@ def test_a_file_is_put_in_its_place_when_all_around_it_has_come_and_not_when_tha
         raise ConnectionResetError
     assert files(store) == []
     with store.receiving(io.BytesIO(TEXT), "run") as (received, _):
-        assert list(store.orphan_candidates(0)) == []
+        assert files(store) == [path for path in files(store) if path.parent.name == "incoming"]
     with store.open_run(received.sha256) as stream:
         assert stream.read(1000) == TEXT
 
@@ -143,26 +145,41 @@ def test_a_file_that_is_not_there_because_the_whole_store_is_away_is_the_stores_
     sha256 = store.receive(io.BytesIO(TEXT), "run").sha256
     Path(store.url).rename(Path(store.url).with_name("elsewhere"))
     away = RunStore(store.url, must_exist=True)
-    with pytest.raises(NoStore):
-        away.run_file(sha256)
+    with pytest.raises(NoStore), away.reading(sha256):
+        pass
     with pytest.raises(NoStore):
         away.receive(io.BytesIO(TEXT), "run")
     assert not Path(store.url).exists()  # an empty one would hide the other when it is mounted again
 
 
-def test_only_old_files_are_candidates_and_a_file_received_again_is_young(store: RunStore) -> None:
+@pytest.mark.parametrize("sweeps_before", [0, 1])
+def test_an_upload_of_the_same_bytes_in_the_middle_of_a_sweep_is_not_lost(store: RunStore, sweeps_before: int) -> None:
+    """Files that are old at once: the sweep looks, the same file is received and submitted, the sweep goes on."""
+    sha256, submitted = store.receive(io.BytesIO(TEXT), "run").sha256, list[str]()
+
+    def look_then_submit(files: Collection[str]) -> list[str]:
+        found = [*submitted]
+        if sha256 in files and not submitted:
+            store.receive(io.BytesIO(TEXT), "run")
+            submitted.append(sha256)
+        return found
+
+    for _ in range(sweeps_before):
+        store.sweep(lambda _: [], 0)
+    for _ in range(3):
+        store.sweep(look_then_submit, 0)
+        with store.open_run(sha256) as stream:
+            assert stream.read(1000) == TEXT
+    assert len(files(store)) == 1
+
+
+def test_a_file_that_no_submission_names_is_removed_after_its_time_aside(store: RunStore) -> None:
     sha256 = store.receive(io.BytesIO(TEXT), "run").sha256
-    assert list(store.orphan_candidates(DAY)) == []
-    (file,) = files(store)
-    os.utime(file, (time.time() - 2 * DAY,) * 2)
-    assert list(store.orphan_candidates(DAY)) == [sha256]
-    store.receive(io.BytesIO(TEXT), "run")
-    assert not store.remove_run(sha256, DAY)
-    assert store.run_file(sha256).read_bytes() == TEXT
-    os.utime(file, (time.time() - 2 * DAY,) * 2)
-    assert store.remove_run(sha256, DAY)
-    assert not store.remove_run(sha256, DAY)
-    assert files(store) == []
+    for seconds, is_there in ((DAY, True), (0, True), (DAY, True), (0, False)):
+        store.sweep(lambda _: [], seconds)
+        assert bool(files(store)) == is_there
+    with pytest.raises(Missing), store.reading(sha256):
+        pass
 
 
 def test_what_killed_processes_left_half_written_is_swept(store: RunStore) -> None:
@@ -170,7 +187,7 @@ def test_what_killed_processes_left_half_written_is_swept(store: RunStore) -> No
     (incoming / "young").write_bytes(b"x")
     (incoming / "old").write_bytes(b"x")
     os.utime(incoming / "old", (time.time() - 2 * DAY,) * 2)
-    store.sweep_incoming()
+    store.sweep(lambda _: [])
     assert [path.name for path in incoming.iterdir()] == ["young"]
 
 

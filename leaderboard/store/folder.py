@@ -1,0 +1,120 @@
+"""A store in a folder that only its owner may read. Files are written beside, flushed, and put in place by a rename."""
+
+import os
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from leaderboard.errors import Missing, NoStore, OtherStore
+from leaderboard.private_files import private_folder
+from leaderboard.store.places import IDENTITY, INCOMING, MARK, RUNS
+
+
+@contextmanager
+def file_system() -> Iterator[None]:
+    """Raises NoStore when the file system refuses to read or write in this block: full, read-only or gone."""
+    try:
+        yield
+    except OSError as error:
+        raise NoStore(str(error)) from error
+
+
+class Folder:
+    """A folder as a Place. One that was not made by this program, such as an empty volume in the store's place, is no
+    store.
+    """
+
+    kind, address = "folder", "the full path of the folder"
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+
+    def __str__(self) -> str:
+        return str(self._root.absolute())
+
+    def make(self) -> None:
+        with file_system():
+            private_folder(self._root)
+            if not any((self._root / name).exists() for name in (INCOMING, RUNS)):
+                private_folder(self._root / MARK)
+                private_folder(self._root / INCOMING)
+
+    @property
+    def identity(self) -> str | None:
+        with file_system():
+            if not (self._root / MARK).is_dir():
+                raise OtherStore(
+                    f"{self} is no run store: it has no folder {MARK}. Set LEADERBOARD_STORE_URL to the full path of "
+                    "the folder that keeps the run files"
+                )
+            try:
+                return (self._root / MARK / IDENTITY).read_text()
+            except FileNotFoundError:
+                return None
+
+    @contextmanager
+    def incoming(self) -> Iterator[Path]:
+        with file_system():
+            private_folder(self._root / INCOMING)
+            handle, name = tempfile.mkstemp(dir=self._root / INCOMING)
+        os.close(handle)
+        path = Path(name)
+        try:
+            yield path
+        finally:
+            with file_system():
+                path.unlink(missing_ok=True)
+
+    def put(self, path: Path, name: str) -> None:
+        target = self._root / name
+        with file_system():
+            private_folder(target.parent)
+            _flush(path)
+            path.replace(target)
+            _flush(target.parent)
+
+    @contextmanager
+    def reading(self, name: str) -> Iterator[Path]:
+        yield self._existing(name)
+
+    def read_part(self, name: str, start: int, size: int) -> bytes:
+        with file_system(), self._existing(name).open("rb") as file:
+            file.seek(start)
+            return file.read(size)
+
+    def names(self, prefix: str) -> Iterator[tuple[str, float]]:
+        with file_system():
+            paths = sorted((self._root / prefix).rglob("*"))
+        for path in paths:
+            with file_system(), suppress(FileNotFoundError):
+                if path.is_file():
+                    yield str(path.relative_to(self._root)), time.time() - path.stat().st_mtime
+
+    def remove(self, name: str) -> None:
+        with file_system():
+            (self._root / name).unlink(missing_ok=True)
+
+    def exists(self, name: str) -> bool:
+        with file_system():
+            return (self._root / name).exists()
+
+    def _existing(self, name: str) -> Path:
+        path = self._root / name
+        if not self.exists(name):
+            _ = self.identity
+            kind = name.partition("/")[0]
+            if not self.exists(kind):  # none was ever kept here, or all were moved away
+                raise NoStore(f"{self._root} has no folder {kind}")
+            raise Missing(f"The stored file {path.name} is missing.")
+        return path
+
+
+def _flush(path: Path) -> None:
+    """Makes a file's bytes, or a rename in a folder, survive a power cut."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

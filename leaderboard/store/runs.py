@@ -1,0 +1,270 @@
+"""What an installation keeps of its runs."""
+
+import hashlib
+import io
+import os
+import re
+import zlib
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
+from itertools import islice
+from pathlib import Path
+
+from leaderboard.config import Config
+from leaderboard.errors import BadInput, Damaged, Missing, NoStore, OtherStore
+from leaderboard.formats import ByteSource
+from leaderboard.store.arriving import PIECE, Arriving, Received
+from leaderboard.store.folder import Folder, file_system
+from leaderboard.store.places import IDENTITY, INCOMING, MARK, RANKED, REMAKE, RUNS, SET_ASIDE, Place
+from leaderboard.store.ranked_lists import RankedList, is_sound, read_list, write_lists
+
+ABANDONED_SECONDS = 24 * 3600.0  # an upload that takes longer than this has died; far longer than any request
+LOOKED_UP_AT_ONCE = 500  # files
+OWNER = re.compile(r"([0-9]{1,9})-([0-9]{1,9})")  # submission and compat; other files there are not ours
+CHECK_BYTES = 4096  # a file of one block: an empty one fits on a full disk
+DAMAGED = (
+    "The copy of this run's ranked lists is damaged or missing. It is made again by itself: try again in a minute. "
+    "Where that does not help, the organisers find the reason in the worker's log. The run's figures are not touched."
+)
+
+
+class _Hashing:
+    """Reads a file and hashes what it gives. Raises NoStore when the file system refuses."""
+
+    def __init__(self, file: io.FileIO) -> None:
+        self._file = file
+        self.sha256 = hashlib.sha256()
+
+    def read(self, size: int, /) -> bytes:
+        with file_system():
+            piece = self._file.read(size)
+        self.sha256.update(piece)
+        return piece
+
+
+class RunStore:
+    """What an installation keeps of its runs. Any number of processes may use one store at the same time."""
+
+    def __init__(self, url: str, config: Config | None = None, *, must_exist: bool = False) -> None:
+        """The store in a folder, made where it is missing; `config` bounds what `receive` takes, packed and unpacked.
+
+        must_exist: it is not made, and what is asked of it raises NoStore while it is missing.
+        """
+        self.url = url  # what another process opens it with
+        self.config = config or Config()
+        if "://" in url and not url.startswith("file://"):
+            raise BadInput(f"{url.partition('://')[0]} is no kind of run store; give a folder")
+        self._place: Place = Folder(Path(url.removeprefix("file://")))
+        self.bound: str | None = None  # the id of the store to which `bind` has bound this process
+        if not must_exist:
+            self.make()
+
+    def make(self) -> None:
+        """Makes the store where it is missing."""
+        self._place.make()
+
+    @property
+    def identity(self) -> str | None:
+        """Its id, which its database has too; None in a new one. Raises OtherStore when there is no store: unmounted,
+        moved, or another volume in its place."""
+        return self._place.identity
+
+    def identify(self, identity: str) -> None:
+        """Gives a new store its id."""
+        with self.incoming() as path:
+            with file_system():
+                path.write_text(identity)
+            self._place.put(path, f"{MARK}/{IDENTITY}")
+
+    def require(self, identity: str | None) -> None:
+        """Raises OtherStore when the store has another id; None: any will do. Also when there is none."""
+        if identity not in (None, self.identity):
+            place = self._place
+            raise OtherStore(
+                f"{place} is the run store of another database, or a new one. Set LEADERBOARD_STORE_URL to "
+                f"{place.address} that this database was used with before or, for a new database, to a new "
+                f"{place.kind}; or set LEADERBOARD_DATABASE_URL to the store's database"
+            )
+
+    def check(self) -> None:
+        """Raises NoStore when nothing can be written here."""
+        with self.incoming() as path, file_system():
+            path.write_bytes(bytes(CHECK_BYTES))
+
+    @contextmanager
+    def incoming(self) -> Iterator[Path]:
+        """A path to write a file to; it is gone after the block, unless it was put in place."""
+        self.require(self.bound)
+        with self._place.incoming() as path:
+            yield path
+
+    @contextmanager
+    def arriving(self, filename: str) -> Iterator[Arriving]:
+        """A file to write an upload to; it is gone after the block, unless it was kept by `keep`."""
+        with self.incoming() as path:
+            file = Arriving(path, filename, self.config)
+            try:
+                yield file
+            finally:
+                file.close()
+
+    def keep(self, path: Path, received: Received) -> None:
+        """Keeps a file that has arrived for good. One that no submission names is swept days later."""
+        self._place.put(path, _run(received.sha256))
+
+    @contextmanager
+    def receiving(self, stream: ByteSource, filename: str) -> Iterator[tuple[Received, Path]]:
+        """Takes an upload in, says what it is and where it lies, and keeps it for good when the block ends without an
+        exception.
+
+        Raises TooLarge over a cap, NoStore when the store can't be written, and whatever `stream` raises when the
+        sender breaks off; nothing is left behind then.
+        """
+        with self.arriving(filename) as file:
+            while piece := stream.read(PIECE):
+                file.write(piece)
+            received = file.received()
+            yield received, file.path
+            self.keep(file.path, received)
+
+    def receive(self, stream: ByteSource, filename: str) -> Received:
+        """Keeps an upload for good and says what it is; raises as `receiving` does."""
+        with self.receiving(stream, filename) as (received, _):
+            return received
+
+    @contextmanager
+    def reading(self, sha256: str) -> Iterator[Path]:
+        """The bytes as received, as a file on this machine within the block. Raises Missing where there is none."""
+        run, aside = _run(sha256), _aside(sha256)
+        with ExitStack() as block:
+            try:
+                path = block.enter_context(self._place.reading(run))
+            except Missing:  # a sweep may just have moved it
+                name = aside if self._place.exists(aside) else run
+                path = block.enter_context(self._reading(name))
+            yield path
+
+    @contextmanager
+    def open_run(self, sha256: str) -> Iterator[ByteSource]:
+        """The bytes as received, as a stream that is read once, and checked against `sha256` when the block ends.
+
+        Raises Damaged then for other bytes, in place of whatever was raised in the block: what is wrong with a damaged
+        file is not its sender's doing. Missing at once where there is no file, NoStore when nothing can be read.
+        """
+        with self.reading(sha256) as path, ExitStack() as opened:
+            with file_system():
+                file = opened.enter_context(path.open("rb", buffering=0))
+            stream = _Hashing(file)
+            try:
+                yield stream
+            finally:
+                while stream.read(PIECE):  # what the block left unread
+                    pass
+                if stream.sha256.hexdigest() != sha256:
+                    raise Damaged(f"The stored file of this run is damaged: it is not the one of the receipt {sha256}.")
+
+    def sweep(self, named: Callable[[Collection[str]], Collection[str]], seconds: float = ABANDONED_SECONDS) -> None:
+        """Removes half-written files of processes that were killed, and run files that no submission names: those that
+        were put here `seconds` ago are set aside, and removed `seconds` later. One that is named meanwhile is put back,
+        so that an upload may find the same file here at any moment. One process at a time.
+
+        named: gives those of some SHA-256 that a submission names
+        """
+        self.require(self.bound)
+        for name, age in self._place.names(INCOMING):
+            if age >= ABANDONED_SECONDS:
+                self._place.remove(name)
+        for folder in (SET_ASIDE, RUNS):
+            files = self._place.names(folder)
+            while some := {name.rpartition("/")[2]: (name, age) for name, age in islice(files, LOOKED_UP_AT_ONCE)}:
+                needed = named(some)
+                for sha256, (name, age) in some.items():
+                    with suppress(Missing):
+                        self._sweep(name, sha256, sha256 in needed, age >= seconds)
+
+    def _sweep(self, name: str, sha256: str, needed: bool, is_old: bool) -> None:
+        is_aside = name.startswith(SET_ASIDE)
+        if is_aside and needed and not self._place.exists(_run(sha256)):
+            with self._place.reading(name) as path:
+                self._place.put(path, _run(sha256))
+        elif is_aside and is_old:
+            self._place.remove(name)
+        elif is_old and not needed:
+            with self._place.reading(name) as path, file_system():
+                os.utime(path)  # its time there begins now
+                self._place.put(path, _aside(sha256))
+            self._place.remove(name)
+
+    def keep_ranked_lists(
+        self, submission_id: int, compat: int, positions: int, lists: Iterable[tuple[int, RankedList]]
+    ) -> None:
+        """Keeps a run's ranked lists, each with its query's position in the evaluation; 0 <= position < `positions`.
+
+        The lists depend on the run and on the compatibility rule that orders it, not on judgments: a re-scoring writes
+        the same again.
+        """
+        with self.incoming() as path:
+            with file_system():
+                write_lists(path, _owner(submission_id, compat), positions, lists)
+            self._place.put(path, _copy(submission_id, compat))
+
+    def ranked_list(self, submission_id: int, compat: int, position: int) -> RankedList:
+        """What a scored run lists for one query, by rank; empty when the run lacks the query.
+
+        `position` is the query's in its evaluation, `compat` the scoring set's. For a run that was scored. Raises
+        Damaged when the copy is damaged or missing or can't be read, and notes that it has to be made again; NoStore
+        when that can't be noted either.
+        """
+        copy, owner = _copy(submission_id, compat), _owner(submission_id, compat)
+        try:
+            return read_list(partial(self._place.read_part, copy), owner, position)
+        except (Missing, ValueError, zlib.error, NoStore) as error:
+            with self.incoming() as path:
+                self._place.put(path, f"{REMAKE}/{owner}")
+            raise Damaged(DAMAGED) from error
+
+    def copy_is_sound(self, submission_id: int, compat: int) -> bool | None:
+        """Whether every byte of a run's copy is as it was written; None where there is none. Nothing is noted."""
+        try:
+            with self._reading(_copy(submission_id, compat)) as path, file_system():
+                return is_sound(path, _owner(submission_id, compat))
+        except (Missing, NoStore):
+            return None
+
+    def damaged_copies(self) -> list[tuple[int, int]]:
+        """Of which copies `ranked_list` found no sound one: submission and compat. A worker makes them again."""
+        owners = [OWNER.fullmatch(name.rpartition("/")[2]) for name, _ in self._place.names(REMAKE)]
+        return [(int(owner[1]), int(owner[2])) for owner in owners if owner is not None]
+
+    def copy_is_done(self, submission_id: int, compat: int) -> None:
+        """Takes a copy off the list of `damaged_copies`, until somebody finds it damaged again."""
+        self._place.remove(f"{REMAKE}/{_owner(submission_id, compat)}")
+
+    @contextmanager
+    def _reading(self, name: str) -> Iterator[Path]:
+        """A file of the store. Raises Missing when there is none, and OtherStore when this is another store."""
+        with ExitStack() as block:
+            try:
+                path = block.enter_context(self._place.reading(name))
+            except Missing:
+                self.require(self.bound)
+                raise
+            yield path
+
+
+def _run(sha256: str) -> str:
+    return f"{RUNS}/{sha256[:2]}/{sha256}"
+
+
+def _aside(sha256: str) -> str:
+    return f"{SET_ASIDE}/{sha256}"
+
+
+def _owner(submission_id: int, compat: int) -> str:
+    """What a copy is called, and checked against."""
+    return f"{submission_id}-{compat}"
+
+
+def _copy(submission_id: int, compat: int) -> str:
+    return f"{RANKED}/{submission_id % 1000:03}/{_owner(submission_id, compat)}"
