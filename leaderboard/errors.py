@@ -17,7 +17,7 @@
     │   └── QuotaSpent           429  no submission left for now
     └── Unavailable              503  ours: a part that we need does not answer; try again
         ├── NoDatabase           503  the database: away, locked, full or read-only
-        │   └── OtherBuild       503  it has other tables: another build of this program made it
+        │   └── OtherBuild       503  it has other tables than this version needs
         ├── NoStore              503  the run store: away, full or read-only
         │   └── OtherStore       503  the folder is the store of another database, or no store
         └── Damaged              503  a file of the run store is not what was put there
@@ -33,13 +33,6 @@ from typing import ClassVar
 
 from leaderboard.frozen import frozen
 from leaderboard.numbers import counted
-
-OTHER_BUILD = (
-    "nothing brings the tables of one build of this program to those of another before the first release: export the "
-    "campaigns with the build that made the database (`leaderboard export`), name a new one in "
-    "LEADERBOARD_DATABASE_URL and a new folder in LEADERBOARD_STORE_URL, run `leaderboard db upgrade`, and import them "
-    "there (`leaderboard import-campaign`)"
-)
 
 
 class LeaderboardError(Exception):
@@ -241,10 +234,7 @@ class NoDatabase(_Away):
 
 
 class OtherBuild(NoDatabase):
-    """The database was made by another build of this program. Whoever runs the site reads in its log what to do."""
-
-    def __init__(self, difference: str) -> None:
-        super().__init__(f"{difference}; {OTHER_BUILD}")
+    """The database belongs to another version of this program. The log of this site says what to do."""
 
 
 class NoStore(_Away):

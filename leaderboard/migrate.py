@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
-from leaderboard import errors, numbers
+from leaderboard import __version__, errors, numbers
 from leaderboard.config import folder
 from leaderboard.db import Base, Database, answering
 
@@ -63,7 +63,10 @@ def newest() -> str:
 def require_known(revision: str | None) -> None:
     """Raises OtherBuild for a revision that this version of the product has no migration to; None: no schema yet."""
     if revision is not None and revision not in _revisions():
-        raise errors.OtherBuild(f"it is at revision {revision}, which this version does not know")
+        raise errors.OtherBuild(
+            f"it is at revision {revision}, version {__version__} knows none after {newest()}: install the version "
+            "that upgraded it, or a later one"
+        )
 
 
 def _revisions() -> set[str]:
@@ -72,7 +75,7 @@ def _revisions() -> set[str]:
 
 def require_this_build(database: Database) -> None:
     """Raises OtherBuild where a database at the newest revision has other tables or columns than the models, and
-    NoDatabase. Until the first release migrations themselves are changed: one revision may stand for other tables.
+    NoDatabase.
 
     Columns are compared by their names only: every command asks this, in milliseconds.
     """
@@ -82,7 +85,10 @@ def require_this_build(database: Database) -> None:
     there = {f"{table}.{column['name']}" for (_, table), own in columns.items() if table in tables for column in own}
     expected = {f"{name}.{column.name}" for name, table in tables.items() for column in table.columns}
     if differing := sorted(expected ^ there):
-        raise errors.OtherBuild(f"it differs in the columns {numbers.first_of(differing, 3)}")
+        raise errors.OtherBuild(
+            f"at revision {newest()} it differs in the columns {numbers.first_of(differing, 3)}: a development version "
+            "made it, or somebody changed its tables; restore a backup"
+        )
 
 
 def locks() -> Any:

@@ -384,6 +384,7 @@ DATES = (
     (rf"\b\d{{1,2}} (?:{MONTHS})[a-z]* \d{{4}}(?:,? \d\d:\d\d(?::\d\d)?(?: UTC)?)?", "<date>"),
 )
 VARYING = (
+    (r"^(.*\bLeaderboard )\d+\.\d+\.\d+\S*(?: \(commit [^)]*\))?", r"\1<build>"),
     (r"\b(?=[\w-]*[a-z])(?=[\w-]*[A-Z])(?=[\w-]*\d)[\w-]{30,}", "<token>"),
     (r"(name=seen value=)[^\]]*", r"\1<seen>"),
     (r"(/static/[^\s?\]]+)\?[\w=.-]+", r"\1"),

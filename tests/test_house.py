@@ -93,7 +93,7 @@ def test_every_module_says_what_it_is_for() -> None:
 
 # Folders of tests that are of no room: what is seen in a browser, with real data, of the installed wheel, in whole
 # years that several installations live through, and what tests stand on.
-OF_NO_ROOM = {"browser", "experiment", "installed", "real", "support"}
+OF_NO_ROOM = {"stored", "browser", "experiment", "installed", "real", "support"}
 
 
 def test_the_tests_lie_as_the_package_does() -> None:

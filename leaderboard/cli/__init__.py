@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import click
 
-from leaderboard import __version__
+from leaderboard import version
 from leaderboard.errors import LeaderboardError, NoDatabase, NoStore
 
 OK, FAILED, INTERRUPTED = 0, 2, 130
@@ -77,8 +77,21 @@ class _Commands(click.Group):
             formatter.write_dl(Config.described())
 
 
+def _say_version(ctx: click.Context, _: click.Parameter, asked: bool) -> None:  # click's signature
+    if asked:
+        click.echo(f"leaderboard {version.build()}")
+        ctx.exit()
+
+
 @click.group(cls=_Commands)
-@click.version_option(__version__, message="leaderboard %(version)s")
+@click.option(
+    "--version",
+    is_flag=True,
+    help="Show the version and its commit.",
+    is_eager=True,
+    expose_value=False,
+    callback=_say_version,
+)
 def leaderboard() -> None:
     """An evaluation leaderboard for retrieval campaigns.
 

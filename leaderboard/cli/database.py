@@ -30,6 +30,21 @@ def upgrade() -> None:
         click.echo(f"{_shown(database)} is at revision {migrate.current(database)}")
 
 
+@db.command()
+def current() -> int:
+    """Say which revision the tables are at, and what to do next. The exit status is 1 where an upgrade is due.
+
+    \b
+    leaderboard db current
+    """
+    with _connected(Config.from_environment(), must_exist=True) as database:
+        due = _upgrade_due(database)
+        click.echo(
+            due or f"the database {_shown(database)} is at revision {migrate.newest()}, which this version needs"
+        )
+        return int(bool(due))
+
+
 @contextmanager
 def _connected(config: Config, *, must_exist: bool = False) -> Iterator[Database]:
     """The installation's database, with or without tables. Raises BadInput, and Unavailable when it can't be used."""
@@ -37,9 +52,9 @@ def _connected(config: Config, *, must_exist: bool = False) -> Iterator[Database
     try:
         yield database
     except errors.NoDatabase as error:
-        raise errors.Unavailable(
-            f"the database {_shown(database)} does not answer as it should: {error.reason}"
-        ) from error
+        is_other = isinstance(error, errors.OtherBuild)
+        what = "belongs to another version of this program" if is_other else "does not answer as it should"
+        raise errors.Unavailable(f"the database {_shown(database)} {what}: {error.reason}") from error
     finally:
         database.close()
 
@@ -48,14 +63,21 @@ def _connected(config: Config, *, must_exist: bool = False) -> Iterator[Database
 def up_to_date(config: Config) -> Iterator[Database]:
     """The same, when its tables are those that this version needs; raises Conflict, saying what to do, when not."""
     with _connected(config, must_exist=True) as database:
-        revision = migrate.current(database)
-        migrate.require_known(revision)
-        if revision != migrate.newest():
-            needed = f"is at revision {revision}, this version needs {migrate.newest()}"
-            state = needed if revision else "has no tables yet"
-            raise errors.Conflict(f"the database {_shown(database)} {state}; run `leaderboard db upgrade`")
-        migrate.require_this_build(database)
+        if due := _upgrade_due(database):
+            raise errors.Conflict(due)
         yield database
+
+
+def _upgrade_due(database: Database) -> str:
+    """What an upgrade would bring, and how; "" where the tables are as this version needs them. Raises OtherBuild."""
+    revision = migrate.current(database)
+    migrate.require_known(revision)
+    if revision == migrate.newest():
+        migrate.require_this_build(database)
+        return ""
+    needed = f"is at revision {revision}, this version needs {migrate.newest()}"
+    state = needed if revision else "has no tables yet"
+    return f"the database {_shown(database)} {state}; run `leaderboard db upgrade`"
 
 
 @contextmanager

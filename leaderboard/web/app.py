@@ -9,7 +9,7 @@ from jinja2 import StrictUndefined
 from werkzeug.middleware.proxy_fix import ProxyFix
 from werkzeug.routing import IntegerConverter, Map
 
-from leaderboard import __version__, db
+from leaderboard import db, version
 from leaderboard.accounts import pages as providers
 from leaderboard.config import Config, folder
 from leaderboard.errors import BadInput
@@ -104,7 +104,7 @@ def create_app(config: Config, *, setting_up: bool = False) -> Flask:
     app.jinja_env.undefined = StrictUndefined
     app.jinja_env.trim_blocks = True
     app.jinja_env.lstrip_blocks = True
-    app.jinja_env.globals.update(version=__version__, frozen=None)  # frozen: what a copy without a server is of
+    app.jinja_env.globals.update(version=version.build(), frozen=None)  # frozen: what a copy without a server is of
     Bootstrap5(app)
     for part in (security, sessions, formatting, sentences, errors, providers):
         part.init_app(app)

@@ -113,7 +113,7 @@ def healthz() -> Response:
         with reading() as session:
             identity = session.scalar(sa.select(Installation.store))
     except OtherBuild:
-        missing.append("the database was made by another build of this program")
+        missing.append("the database belongs to another version of this program")
     except NoDatabase:
         missing.append("the database does not answer")
     try:

@@ -31,6 +31,7 @@ COMMANDS = {
     "worker": ["worker", "--once"],
     "serve": ["serve", "--port", "0"],
     "db upgrade": ["db", "upgrade"],
+    "db current": ["db", "current"],
 }  # fmt: skip
 WRITING = ["submit", "user add", "campaign add", "rescore", "worker"]
 
@@ -130,14 +131,20 @@ def test_what_is_no_database_is_one_line_of_every_command(
 
 
 @pytest.mark.parametrize("engine_name", ["sqlite"])  # what an engine says is tried in tests/test_migrate.py
-@pytest.mark.parametrize("statement", ["DROP TABLE team_name", "UPDATE alembic_version SET version_num = '0999'"])
-def test_a_database_of_another_build_says_what_to_do(
-    world: World, impatient: None, command: Command, statement: str
+@pytest.mark.parametrize(
+    ("statement", "advice"),
+    [
+        ("DROP TABLE team_name", "restore a backup"),
+        ("UPDATE alembic_version SET version_num = '0999'", "install the version that upgraded it"),
+    ],
+)
+def test_a_database_of_another_version_says_what_to_do(
+    world: World, impatient: None, command: Command, statement: str, advice: str
 ) -> None:
     with closing(sqlite3.connect(file_of(world), isolation_level=None)) as other:
         other.execute(statement)
     for name in COMMANDS:
-        complains(command, name, "does not answer as it should: it ", "export the campaigns with")
+        complains(command, name, "belongs to another version of this program: ", advice)
 
 
 def test_a_full_disk_is_one_line_of_a_command_and_nothing_is_half_written(

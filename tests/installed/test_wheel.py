@@ -3,6 +3,8 @@
 import zipfile
 from pathlib import Path
 
+from leaderboard import __version__
+from leaderboard.version import commit_of
 from tests.support.installed import ran
 from tests.support.shared import REPOSITORY
 
@@ -21,7 +23,7 @@ def test_the_wheel_carries_every_module_template_migration_seed_and_document(whe
         names = set(archive.namelist())
     served = {f"leaderboard/{name}" for name in _tracked("docs") if name.endswith(".md")}
     assert "leaderboard/docs/SECURITY.md" in served
-    assert (_tracked("leaderboard") | inside | served) - names == set()
+    assert (_tracked("leaderboard") | inside | served | {"leaderboard/COMMIT"}) - names == set()
 
 
 def test_the_wheel_carries_nothing_outside_the_package(wheel: Path) -> None:
@@ -38,6 +40,12 @@ def test_the_installed_package_renders_every_document(programs: Path, tmp_path: 
 
 def test_the_installed_command_tells_what_it_can_do(programs: Path, tmp_path: Path) -> None:
     assert "score" in ran(programs / "leaderboard", "--help", cwd=tmp_path)
+
+
+def test_the_installed_command_names_the_commit_that_the_wheel_was_made_of(programs: Path, tmp_path: Path) -> None:
+    commit = commit_of(REPOSITORY)
+    assert commit
+    assert ran(programs / "leaderboard", "--version", cwd=tmp_path) == f"leaderboard {__version__} (commit {commit})\n"
 
 
 def test_the_installed_command_scores_files_in_another_folder(programs: Path, tmp_path: Path) -> None:

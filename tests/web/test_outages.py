@@ -128,18 +128,18 @@ def test_without_a_database_every_page_says_so_in_its_own_form_and_the_site_heal
     assert visitor.log_in() == 302
 
 
-def test_a_database_of_another_build_in_the_sites_place_is_told_apart_and_logged_with_what_to_do(
+def test_a_database_of_another_version_in_the_sites_place_is_told_apart_and_logged_with_what_to_do(
     world: World, app: Flask, caplog: pytest.LogCaptureFixture
 ) -> None:
     with world.database.engine.begin() as connection:
         connection.exec_driver_sql("ALTER TABLE campaign RENAME TO campaigns")
     answer = app.test_client().get("/")
     said_so(answer, "/")
-    assert "made by another build of this program" in answer.text
-    assert "no such table: campaign; nothing brings the tables of one build" in caplog.text
+    assert "belongs to another version of this program" in answer.text
+    assert "no such table: campaign" in caplog.text
     with world.database.engine.begin() as connection:
         connection.exec_driver_sql("ALTER TABLE installation RENAME TO installations")
-    assert_ill(app.test_client(), "the database was made by another build of this program")
+    assert_ill(app.test_client(), "the database belongs to another version of this program")
 
 
 def said_everywhere(app: Flask, ada: Visitor, token: str) -> None:
