@@ -63,8 +63,20 @@ def remote(migrated_sqlite: Path, tmp_path_factory: pytest.TempPathFactory) -> I
         pytest.MonkeyPatch.context() as patched,
     ):
         patched.setattr("leaderboard.client.LOOK_SECONDS", 0.1)
-        site.command("campaign", "add", "papers", "--title", "Papers", "--measures", "AP P@1", "--primary", "AP")
-        shown = "--title", "Papers 2026", "--period", "2026", "--details", "always", "--daily-quota", "50"
+        site.command(
+            "campaign",
+            "add",
+            "papers",
+            "--title",
+            "Papers",
+            "--measures",
+            "AP P@1",
+            "--primary",
+            "AP",
+            "--visibility",
+            "public",
+        )
+        shown = "--title", "Papers 2026", "--period", "2026", "--details", "always", "--daily-quota", "50", "--public"
         site.command("evaluation", "add", PLACE, *shown)
         site.command("queries", "import", PLACE, folder / "queries.tsv")
         site.command("judgments", "import", PLACE, folder / "qrels.txt")
@@ -95,7 +107,7 @@ def test_what_is_asked_goes_with_the_run_and_what_is_most_likely_a_slip_with_a_y
     run, paper, side, terms = (folder / name for name in ("e.run", "paper.pdf", "side.yaml", "terms.txt"))
     for path, text in {run: RUN, paper: "%PDF-1.7\n", side: "method:\n  retrieval: bm25\n", terms: "Be fair."}.items():
         path.write_text(text)
-    command("evaluation", "add", place, "--title", "Papers 2027", "--period", "2027")
+    command("evaluation", "add", place, "--title", "Papers 2027", "--period", "2027", "--public")
     command("queries", "import", place, folder / "queries.tsv")
     choices = ("--kind", "choice", "--choice", "sparse", "--choice", "dense")
     command("form", "field", place, "model", "--label", "Kind of model", "--required", *choices)

@@ -41,8 +41,22 @@ def set_up(site: Site, folder: Path, load: Load) -> str:
     listed = folder / "queries.tsv"
     listed.write_text("".join(f"{query}\tquery {query}\n" for query in queries))
     measures = "AP nDCG@10 RR@10 R@1000 AQWV"
-    site.command("campaign", "add", "big", "--title", "Big", "--measures", measures, "--primary", "AP", "--beta", "20")
-    settings = ("--title", "2026", "--period", "2026", "--documents", "10000000", "--details", "always")
+    site.command(
+        "campaign",
+        "add",
+        "big",
+        "--title",
+        "Big",
+        "--measures",
+        measures,
+        "--primary",
+        "AP",
+        "--beta",
+        "20",
+        "--visibility",
+        "public",
+    )
+    settings = ("--title", "2026", "--period", "2026", "--documents", "10000000", "--details", "always", "--public")
     site.command("evaluation", "add", EVALUATION, *settings)
     site.command("queries", "import", EVALUATION, listed)
     site.command("judgments", "import", EVALUATION, load.judgments)

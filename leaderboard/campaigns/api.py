@@ -38,8 +38,10 @@ def _said(done: str) -> Any:
     """`made the campaign harbour; β = 20`"""
 
     def words(answer: Any, _: Any) -> str:
-        beta = answer["values"]["beta"]
-        return f"{done} the campaign {answer['values']['slug']}" + ("" if beta is None else f"; β = {number(beta)}")
+        values = answer["values"]
+        draft = ", a draft that only its organisers see" if values["visibility"] == Visibility.DRAFT else ""
+        beta = "" if values["beta"] is None else f"; β = {number(values['beta'])}"
+        return f"{done} the campaign {values['slug']}{draft}{beta}"
 
     return words
 
@@ -77,11 +79,11 @@ def list_organised() -> tuple[reads.OrganisedCampaign, ...]:
 
 
 @post("/organise/campaigns", Scope.ORGANISE, status=HTTPStatus.CREATED, command=Command(
-    "campaign add SLUG", _said("made"), sends={"visibility": Visibility.PUBLIC.value},
-    example="harbour --title 'Harbour track' --measures 'AQWV AP nDCG@10' --cost 0.0333 --value 1 --prior 1/600",
+    "campaign add SLUG", _said("made"),
+    "harbour --title 'Harbour track' --measures 'AQWV AP nDCG@10' --cost 0.0333 --value 1 --prior 1/600",
 ))  # fmt: skip
 def make_campaign(body: NewCampaign) -> reads.CampaignSettings:
-    """Makes a campaign, which you organise then. Admins may, and whom they gave the right."""
+    """Makes a campaign, which you organise then; a draft unless told. Admins may, and whom they gave the right."""
     with writing() as session:
         made = campaigns.create_campaign(session, actor(), **body.model_dump())
     look_again()

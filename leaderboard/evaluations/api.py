@@ -48,11 +48,11 @@ def organised_evaluations(campaign: str) -> CampaignRoom:
 
 @post(f"{CAMPAIGN}/evaluations", Scope.ORGANISE, status=HTTPStatus.CREATED, command=Command(
     "evaluation add CAMPAIGN/SLUG", "made the evaluation {campaign}/{slug}; next: leaderboard queries import "
-    "{campaign}/{slug} FILE", sends={"draft": False},
-    example="harbour/2026-text --title 'Text 2026' --period 2026 --documents 1800 --closes 2026-09-30T18:00",
+    "{campaign}/{slug} FILE",
+    "harbour/2026-text --title 'Text 2026' --period 2026 --documents 1800 --closes 2026-09-30T18:00",
 ))  # fmt: skip
 def make_evaluation(campaign: str, body: inputs.NewEvaluation) -> EvaluationSettings:
-    """Makes an evaluation of a campaign."""
+    """Makes an evaluation of a campaign, as a draft unless told: only its organisers see it."""
     made = change_here(campaign, "", evaluations.create_evaluation, **body.model_dump())
     return read(evaluation_settings, campaign, made.slug)
 

@@ -31,7 +31,7 @@ def frozen(migrated_sqlite: Path, tmp_path_factory: pytest.TempPathFactory) -> P
 
     (folder / "queries.tsv").write_text("".join(f"q{number}\ttext {number}\n" for number in range(1, 13)))
     (folder / "qrels").write_text(QRELS)
-    command("campaign", "add", "news", "--title", "News", "--measures", "AP P@1")
+    command("campaign", "add", "news", "--title", "News", "--measures", "AP P@1", "--visibility", "public")
     command("evaluation", "add", "news/2025", "--title", "News 2025", "--period", "2025", "--public")
     command("queries", "import", "news/2025", folder / "queries.tsv")
     command("judgments", "import", "news/2025", folder / "qrels")

@@ -30,10 +30,14 @@ def campaign(site: Site, tmp_path_factory: pytest.TempPathFactory) -> Path:
         "bad.run": "q1 Q0 d1\n",
     }.items():
         (folder / name).write_text(text)
-    site.command("campaign", "add", "harbour", "--title", "Harbour track", "--measures", "AP P@5")
+    site.command(
+        "campaign", "add", "harbour", "--title", "Harbour track", "--measures", "AP P@5", "--visibility", "public"
+    )
     for year in ("2024", "2025"):
         name = f"harbour/{year}"
-        site.command("evaluation", "add", name, "--title", f"Harbour {year}", "--period", year, "--details", "always")
+        site.command(
+            "evaluation", "add", name, "--title", f"Harbour {year}", "--period", year, "--details", "always", "--public"
+        )
         site.command("queries", "import", name, folder / "queries.tsv")
         site.command("judgments", "import", name, folder / "qrels.txt")
     return folder

@@ -31,8 +31,10 @@ def small(postgres: Postgres, migrated_postgres: str, folder: Path) -> Iterator[
         patch.setenv("LEADERBOARD_UPLOAD_BYTES", str(CAP))
         patch.setenv("LEADERBOARD_UPLOAD_SECONDS", "4")
         with running_site(database_url, folder, workers=0, processes=1) as site:
-            site.command("campaign", "add", "harbour", "--title", "Harbour track", "--measures", "AP")
-            site.command("evaluation", "add", "harbour/2025", "--title", "Harbour 2025", "--period", "2025")
+            site.command(
+                "campaign", "add", "harbour", "--title", "Harbour track", "--measures", "AP", "--visibility", "public"
+            )
+            site.command("evaluation", "add", "harbour/2025", "--title", "Harbour 2025", "--period", "2025", "--public")
             site.command("user", "add", "ada", "--password-stdin", text=f"{PASSWORD}\n")
             site.command("team", "add", "Alpha")
             site.command("team", "member", "add", "alpha", "ada")

@@ -154,8 +154,20 @@ def _place(ok: Callable[..., str], tmp_path: Path) -> list[str | Path]:
     (tmp_path / "docs.jsonl").write_text("".join(json.dumps(each) + "\n" for each in DOCUMENTS))
     (tmp_path / "queries.tsv").write_text("q1\tharbour fees\nq3\tships\n")
     (tmp_path / "qrels.txt").write_text("q1 0 d1 1\nq3 0 d3 1\n")
-    ok("campaign", "add", "harbour", "--title", "Harbour", "--measures", "AQWV AP", "--beta", "4")
-    ok("evaluation", "add", "harbour/2026", "--title", "2026", "--period", "2026", "--documents", "4")
+    ok(
+        "campaign",
+        "add",
+        "harbour",
+        "--title",
+        "Harbour",
+        "--measures",
+        "AQWV AP",
+        "--beta",
+        "4",
+        "--visibility",
+        "public",
+    )
+    ok("evaluation", "add", "harbour/2026", "--title", "2026", "--period", "2026", "--documents", "4", "--public")
     ok("queries", "import", "harbour/2026", tmp_path / "queries.tsv")
     ok("judgments", "import", "harbour/2026", tmp_path / "qrels.txt", "--note", "the first ones")
     ok("team", "add", "Organisers")

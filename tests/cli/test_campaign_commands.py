@@ -11,7 +11,9 @@ import pytest
 import sqlalchemy as sa
 
 from leaderboard.cli import leaderboard, run
+from leaderboard.cli.database import reading
 from leaderboard.db import Database
+from leaderboard.evaluations.models import Evaluation
 from leaderboard.judgments.models import Query
 from leaderboard.numbers import GRADE_LIMIT
 from leaderboard.submissions.models import Submission
@@ -38,12 +40,24 @@ def campaign(ok: Says) -> str:
 
 
 EVALUATION = "harbour/2026"
-CAMPAIGN = ["campaign", "add", "harbour", "--title", "Harbour", "--measures", "AQWV AP", "--beta", "20"]
+CAMPAIGN = [
+    "campaign",
+    "add",
+    "harbour",
+    "--title",
+    "Harbour",
+    "--measures",
+    "AQWV AP",
+    "--beta",
+    "20",
+    "--visibility",
+    "public",
+]
 COMMANDS = [
     CAMPAIGN,
     [
         "evaluation", "add", EVALUATION, "--title", "2026", "--period", "2026", "--documents", "601",
-        "--judging", "complete",
+        "--judging", "complete", "--public",
     ],
     ["queries", "import", EVALUATION, "queries.tsv"],
     ["judgments", "import", EVALUATION, "qrels.txt", "--note", "the first ones"],
@@ -110,7 +124,7 @@ def test_beta_follows_from_cost_value_and_prior(ok: Says) -> None:
         "--cost", "0.0333", "--value", "1", "--prior", str(1 / 600), "--no-relevant", "pfa_only", "--compat", "9",
     )  # fmt: skip
     # The worked figure of the definition: .0333 · 599.
-    assert said == "made the campaign material; β = 19.9467\n"
+    assert said == "made the campaign material, a draft that only its organisers see; β = 19.9467\n"
     shown = _shown(ok("campaign", "show", "material"))
     assert shown["measures"] == "AQWV, MQWV"
     assert shown["no relevant"] == "pfa_only"
@@ -154,11 +168,26 @@ def test_an_evaluation_is_changed_only_where_asked_and_listed(ok: Says, evaluati
     assert ok("evaluation", "list").splitlines()[1].endswith("–")
 
 
+def test_a_campaign_and_an_evaluation_are_drafts_until_they_are_published(ok: Says) -> None:
+    """As those that are made by form and API."""
+    made = ok("campaign", "add", "harbour", "--title", "Harbour", "--measures", "AP")
+    assert made == "made the campaign harbour, a draft that only its organisers see\n"
+    ok("evaluation", "add", "harbour/2026", "--title", "2026", "--period", "2026")
+    assert "visibility      draft" in ok("campaign", "show", "harbour")
+    with reading() as session:
+        assert session.scalars(sa.select(Evaluation)).one().draft
+    published = ok("campaign", "change", "harbour", "--visibility", "public")
+    assert published == "changed the campaign harbour\n"
+    ok("evaluation", "change", "harbour/2026", "--public")
+    with reading() as session:
+        assert not session.scalars(sa.select(Evaluation)).one().draft
+
+
 @pytest.fixture
 def unjudged(ok: Says, campaign: str, tmp_path: Path) -> str:
     """An evaluation with two queries and nothing that stays on record."""
     place = f"{campaign}/2026"
-    ok("evaluation", "add", place, "--title", "2026", "--period", "2026", "--documents", "601")
+    ok("evaluation", "add", place, "--title", "2026", "--period", "2026", "--documents", "601", "--public")
     (tmp_path / "queries.tsv").write_text(QUERIES)
     ok("queries", "import", place, tmp_path / "queries.tsv")
     return place

@@ -25,8 +25,8 @@ QRELS = "301 0 d1 1\n301 0 d2 0\n302 0 d3 1\n"
 
 @pytest.fixture
 def place(ok: Says, tmp_path: Path) -> str:
-    ok("campaign", "add", "robust", "--title", "Robust", "--measures", "AP")
-    ok("evaluation", "add", "robust/2004", "--title", "2004", "--period", "2004")
+    ok("campaign", "add", "robust", "--title", "Robust", "--measures", "AP", "--visibility", "public")
+    ok("evaluation", "add", "robust/2004", "--title", "2004", "--period", "2004", "--public")
     (tmp_path / "topics.txt").write_text(TOPICS)
     ok("queries", "import", "robust/2004", tmp_path / "topics.txt")
     (tmp_path / "qrels.txt").write_text(QRELS)

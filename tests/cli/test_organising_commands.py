@@ -22,7 +22,7 @@ def place(ok: Says, tmp_path: Path) -> str:
     )  # fmt: skip
     ok(
         "evaluation", "add", "harbour/2026", "--title", "Harbour 2026", "--period", "2026",
-        "--closes", "2026-09-30T18:00", "--details", "never",
+        "--closes", "2026-09-30T18:00", "--details", "never", "--public",
     )  # fmt: skip
     return "harbour/2026"
 
@@ -53,7 +53,7 @@ def test_organisers_and_founders_come_and_go(ok: Says, place: str) -> None:
 
 def test_an_archived_campaign_takes_no_evaluations_until_it_is_taken_out(ok: Says, refused: Says, place: str) -> None:
     assert ok("campaign", "archive", "harbour") == "Harbour is archived\n"
-    again = ("evaluation", "add", "harbour/2027", "--title", "2027", "--period", "2027")
+    again = ("evaluation", "add", "harbour/2027", "--title", "2027", "--period", "2027", "--public")
     assert "is archived" in refused(*again)
     assert ok("campaign", "unarchive", "harbour") == "Harbour is out of the archive\n"
     ok(*again)

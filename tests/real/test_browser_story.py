@@ -29,10 +29,29 @@ def site(postgres: Postgres, migrated_postgres: str, shared_data: Path, tmp_path
     database_url = postgres.create(migrated_postgres)
     with running_site(database_url, tmp_path, processes=1) as site:
         site.command(
-            "campaign", "add", "trec-covid", "--title", "TREC-COVID", "--measures", "AP P@5 nDCG@10", "--compat", "9"
+            "campaign",
+            "add",
+            "trec-covid",
+            "--title",
+            "TREC-COVID",
+            "--measures",
+            "AP P@5 nDCG@10",
+            "--compat",
+            "9",
+            "--visibility",
+            "public",
         )
         site.command(
-            "evaluation", "add", EVALUATION, "--title", "Round 1", "--period", "2020 round 1", "--details", "always"
+            "evaluation",
+            "add",
+            EVALUATION,
+            "--title",
+            "Round 1",
+            "--period",
+            "2020 round 1",
+            "--details",
+            "always",
+            "--public",
         )
         site.command("queries", "import", EVALUATION, tmp_path / "queries.tsv")
         site.command("judgments", "import", EVALUATION, judgments)
