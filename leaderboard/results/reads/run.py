@@ -252,8 +252,7 @@ def results(
     run, scoring, scoring_set = scored.run, scored.scoring, scored.scoring_set
     evaluation, details, level = run.evaluation, scored.details, scoring_set.settings.relevance_level
     held = reads.terms_of(session, actor, [(evaluation, scoring_set)], now, run.team_id)[evaluation.id]
-    value_columns = per_query_columns(scoring_set)
-    column = table.pick(value_columns, measure)
+    column = table.pick(value_columns := per_query_columns(scoring_set), measure)
     of_run = sa.select(Score).where(Score.scoring_id == scoring.id, Score.subset == scored.subset)
     scores = {score.measure: score for score in session.scalars(of_run.options(sa.orm.undefer(Score.values)))}
     disclosure, own = Disclosure(actor, evaluation, scoring_set, now), actor.is_in(run.team_id)
