@@ -1,13 +1,14 @@
 """What goes on in an installation: read here for `leaderboard status`, `leaderboard doctor` and `/metrics`."""
 
 from datetime import datetime
+from typing import NamedTuple
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.audit.models import Chain, Event
 from leaderboard.audit.stored_events import Verifications, verifications
-from leaderboard.db import Base, clock, snapshot
+from leaderboard.db import clock
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.frozen import frozen
 from leaderboard.mail.models import UNSENT, Mail
@@ -23,14 +24,12 @@ DATABASE_BYTES = {  # by engine; of SQLite without what still lies in the file b
 }
 
 
-@frozen
-class SeenWorker:
-    """A worker. silent_seconds: since its last heartbeat, by the database's clock."""
+class SeenWorker(NamedTuple):
+    """A worker: host, process id and a random number; what it runs; seconds since its last heartbeat, by the
+    database's clock."""
 
     name: str
-    host: str
     version: str
-    started_at: datetime
     silent_seconds: float
 
 
@@ -38,27 +37,24 @@ class SeenWorker:
 class InstallationStatus:
     """What goes on in an installation.
 
-    waiting, scoring       jobs: runs that wait to be scored, and those that a worker has
-    waiting_seconds        since when the oldest waits; None where none does
-    failed                 jobs that were given up here, which an organiser may have tried again
-    workers                by name
-    mails_waiting          not sent, and still worth sending; mails_failing of them could not be sent so far
-    mails_waiting_seconds  since when the oldest waits; None where none does
-    mails_given_up         of those that are still kept
-    verified               the outcomes of `leaderboard verify`
-    backed_up_at           when the last backup was made; None where none was
-    database_bytes         its size on disk
+    waiting, scoring  jobs: runs that wait to be scored, and those that a worker has
+    waiting_seconds   since when the oldest waits; None where none does
+    failed            jobs that were given up here, which an organiser may have tried again
+    workers           by name
+    mails_waiting     not sent, and still worth sending
+    mails_failed      that could not be sent so far, or were given up
+    verified          the outcomes of `leaderboard verify`
+    backed_up_at      when the last backup was made; None where none was
+    database_bytes    its size on disk
     """
 
     waiting: int
-    scoring: int
     waiting_seconds: float | None
+    scoring: int
     failed: int
     workers: tuple[SeenWorker, ...]
     mails_waiting: int
-    mails_failing: int
-    mails_waiting_seconds: float | None
-    mails_given_up: int
+    mails_failed: int
     verified: Verifications
     backed_up_at: datetime | None
     submissions: int
@@ -67,40 +63,31 @@ class InstallationStatus:
 
 
 def installation_status(session: Session, now: datetime) -> InstallationStatus:
-    """Reads it all: some ten statements, none of which reads the rows of all scorings."""
-
-    def count(kind: type[Base], *conditions: sa.ColumnElement[bool]) -> int:
-        return session.scalar(sa.select(sa.func.count()).select_from(kind).where(*conditions)) or 0
-
-    def age(moment: datetime | None) -> float | None:
-        return None if moment is None else max(0.0, (now - moment).total_seconds())
-
-    in_queue = sa.select(Scoring.state, sa.func.count(), sa.func.min(Scoring.queued_at)).join(ScoringSet)
-    by_state = in_queue.where(sa.text(IN_QUEUE), IS_WANTED).group_by(Scoring.state)
-    jobs = {state: (number, since) for state, number, since in session.execute(by_state)}
-    waiting, since = jobs.get(State.QUEUED, (0, None))
-    failed = sa.select(sa.func.count()).select_from(Scoring).join(ScoringSet).where(sa.text(HAS_FAILED), IS_WANTED)
-    unsent = sa.text(UNSENT), Mail.expires_at > now
-    mails = sa.select(sa.func.count(), sa.func.count(sa.func.nullif(Mail.failure, "")), sa.func.min(Mail.created_at))
-    mails_waiting, mails_failing, mails_since = session.execute(mails.where(*unsent)).one()
-    seen_by_clock = session.execute(sa.select(WorkerSeen, clock()).order_by(WorkerSeen.name))
-    backup = sa.select(sa.func.max(Event.at)).where(Event.subject == Chain.__tablename__, Event.action == "backup")
+    """Reads it all, in a few statements, none of which reads the rows of all scorings."""
+    number, jobs = sa.select(sa.func.count()), sa.and_(Scoring.scoring_set_id == ScoringSet.id, IS_WANTED)
+    queued = sa.and_(sa.text(IN_QUEUE), Scoring.state == State.QUEUED, jobs)
+    backup = Event.subject == Chain.__tablename__, Event.action == "backup"
+    figures = {
+        "waiting": number.where(queued),
+        "waiting_since": sa.select(sa.func.min(Scoring.queued_at)).where(queued),
+        "scoring": number.where(sa.text(IN_QUEUE), Scoring.state == State.SCORING, jobs),
+        "failed": number.where(sa.text(HAS_FAILED), jobs),
+        "mails_waiting": number.where(sa.text(UNSENT), Mail.expires_at > now),
+        "mails_failed": number.where(Mail.failure != "", Mail.sent_at.is_(None)),
+        "backed_up_at": sa.select(sa.func.max(Event.at)).where(*backup),
+        "submissions": number.select_from(Submission),
+        "evaluations": number.select_from(Evaluation),
+    }
+    statement = sa.select(*(figure.scalar_subquery().label(name) for name, figure in figures.items()))
+    row = dict(session.execute(statement).one()._mapping)  # SQLAlchemy's public name for a row by column
+    since = row.pop("waiting_since")
     return InstallationStatus(
-        waiting=waiting,
-        scoring=jobs.get(State.SCORING, (0, None))[0],
-        waiting_seconds=age(since),
-        failed=session.scalar(failed) or 0,
+        waiting_seconds=None if since is None else max(0.0, (now - since).total_seconds()),
         workers=tuple(
-            snapshot(SeenWorker, row, silent_seconds=max(0.0, (present - row.seen_at).total_seconds()))
-            for row, present in seen_by_clock
+            SeenWorker(worker.name, worker.version, max(0.0, (present - worker.seen_at).total_seconds()))
+            for worker, present in session.execute(sa.select(WorkerSeen, clock()).order_by(WorkerSeen.name))
         ),
-        mails_waiting=mails_waiting,
-        mails_failing=mails_failing,
-        mails_waiting_seconds=age(mails_since),
-        mails_given_up=count(Mail, Mail.given_up_at.is_not(None)),
         verified=verifications(session),
-        backed_up_at=session.scalar(backup),
-        submissions=count(Submission),
-        evaluations=count(Evaluation),
-        database_bytes=session.scalar(sa.text(DATABASE_BYTES[session.get_bind().dialect.name])) or 0,
+        database_bytes=session.scalar(sa.text(DATABASE_BYTES[session.get_bind().dialect.name])),
+        **row,
     )
