@@ -52,6 +52,9 @@ class Config:
     """
 
     database_url: str = _setting("sqlite:///leaderboard.sqlite", "The database: a URL of SQLite or PostgreSQL.")
+    database_connections: int = _setting(
+        10, "The most connections to PostgreSQL that one process of the site opens.", least=6
+    )
     store_url: str = _setting("store", "The folder that keeps the run files.")
     secret_key: str = _setting("", "Signs sessions and forms. The site does not start without one.", least=32)
     upload_bytes: int = _setting(512 * 2**20, "The largest upload, as received.", least=1000)

@@ -1,6 +1,8 @@
 """The ground of all tables: base class, column types, the clock, sessions on both engines, and locks of rows."""
 
 import importlib
+import os
+import socket
 import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
@@ -41,7 +43,14 @@ AS_COMMITTED = "opens a session beside this one"
 READ_SO_FAR = "what was read in this session"
 ONE_CONNECTION = {"pool_size": 1, "max_overflow": 0}
 NO_TRANSACTION = {"isolation_level": "AUTOCOMMIT"}  # spares the messages that begin and end one
-GLANCE = {"pool_size": 4, "max_overflow": 0, "pool_pre_ping": False, **NO_TRANSACTION}
+GLANCE = {"pool_size": 2, "max_overflow": 0, "pool_pre_ping": False, **NO_TRANSACTION}
+CONNECTIONS = 10  # of one process
+OTHERS = 4  # connections of a process that are not its pool's: one beside, two for glances, one that listens
+# PostgreSQL's own bounds, in seconds. A process that was stopped in a transaction would hold up whoever waits for its
+# locks, and a statement that nobody waits for any more would go on for ever.
+STALLED = {"idle_in_transaction_session_timeout": 60.0}
+SLOW = {"statement_timeout": 60.0}
+NO_BOUNDS: Mapping[str, float] = {}
 CONTENT = ("Could not decode to UTF-8", "malformed JSON")  # SQLite's words for what somebody else wrote
 NO_STATISTICS = sa.text("EXISTS (SELECT FROM pg_class WHERE oid = to_regclass('standing') AND reltuples < 0)")
 LIMIT_PASSED = "54"  # the class of PostgreSQL's codes
@@ -228,10 +237,22 @@ class Database:
         self._writing = engine.execution_options(writing=True)
 
     @classmethod
-    def connect(cls, url: str, *, patience_seconds: float = PATIENCE_SECONDS, must_exist: bool = False) -> "Database":
+    def connect(
+        cls,
+        url: str,
+        *,
+        patience_seconds: float = PATIENCE_SECONDS,
+        must_exist: bool = False,
+        program: str = "leaderboard",
+        connections: int = CONNECTIONS,
+        bounds: Mapping[str, float] = NO_BOUNDS,
+    ) -> "Database":
         """Waits up to `patience_seconds` for others' locks, for a server and for a free connection.
 
-        must_exist: a file of SQLite's is not made where it is missing.
+        must_exist   a file of SQLite's is not made where it is missing
+        program      what PostgreSQL lists the connections as, with the host and the process id
+        connections  the most that this process has of PostgreSQL's; SQLite's are files, which bound nobody else
+        bounds       of PostgreSQL's: `STALLED`, `SLOW`
 
         Raises BadInput when the URL is neither SQLite's nor PostgreSQL's.
         """
@@ -241,8 +262,11 @@ class Database:
             raise BadInput("the database URL can't be read; expected sqlite:///FILE or postgresql://…") from None
         match parsed.get_backend_name():
             case "postgresql":
-                engine = partial(_postgresql, parsed.set(drivername="postgresql+psycopg"), patience_seconds)
-                return cls(*map(engine, ({}, ONE_CONNECTION | NO_TRANSACTION, GLANCE)))
+                name = f"{program} {socket.gethostname()[:30]}:{os.getpid()}"  # PostgreSQL cuts off behind 63 bytes
+                parsed = parsed.set(drivername="postgresql+psycopg")
+                engine = partial(_postgresql, parsed, name, patience_seconds, bounds)
+                pool = {"pool_size": max(1, connections - OTHERS), "max_overflow": 0}
+                return cls(*map(engine, (pool, ONE_CONNECTION | NO_TRANSACTION, GLANCE)))
             case "sqlite":
                 engine = partial(_sqlite, parsed, patience_seconds, must_exist)
                 return cls(engine({}), engine(ONE_CONNECTION))
@@ -305,7 +329,9 @@ def as_committed(session: Session) -> AbstractContextManager[Session]:
     return opened
 
 
-def _postgresql(url: sa.URL, patience_seconds: float, more: Mapping[str, Any]) -> sa.Engine:
+def _postgresql(
+    url: sa.URL, name: str, patience_seconds: float, bounds: Mapping[str, float], more: Mapping[str, Any]
+) -> sa.Engine:
     options: dict[str, Any] = {
         "pool_pre_ping": True,
         "pool_recycle": 1800,
@@ -314,10 +340,11 @@ def _postgresql(url: sa.URL, patience_seconds: float, more: Mapping[str, Any]) -
         "connect_args": {
             "connect_timeout": max(2, round(patience_seconds)),  # libpq takes less than 2 for 2
             "tcp_user_timeout": round(1000 * patience_seconds),
+            "application_name": name,
         },
     }
     engine = sa.create_engine(url, **{**options, **more})
-    sa.event.listen(engine, "connect", partial(_bound_locks, patience_seconds))
+    sa.event.listen(engine, "connect", partial(_set_bounds, {"lock_timeout": patience_seconds, **bounds}))
     return engine
 
 
@@ -360,9 +387,9 @@ def answering() -> Iterator[None]:
         raise ours from error
 
 
-def _bound_locks(seconds: float, connection: Any, _: ConnectionPoolEntry) -> None:
-    """Has PostgreSQL give up waiting for another's lock after so long."""
-    connection.execute(f"SET lock_timeout = {round(1000 * seconds)}")
+def _set_bounds(bounds: Mapping[str, float], connection: Any, _: ConnectionPoolEntry) -> None:
+    """Has PostgreSQL give up waiting for another's lock after so long, and what else it bounds."""
+    connection.execute("; ".join(f"SET {name} = {round(1000 * seconds)}" for name, seconds in bounds.items()))
     connection.commit()
 
 

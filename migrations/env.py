@@ -16,6 +16,11 @@ def _run(engine: sa.Engine) -> None:
             transactional_ddl=True,
         )
         with context.begin_transaction():
+            if connection.dialect.name == "postgresql":
+                # Of several that are at it the others wait, however long it takes, and then find nothing left to do.
+                # SQLite's transaction lets one write at a time anyway.
+                connection.execute(sa.text("SET LOCAL lock_timeout = 0"))
+                connection.execute(sa.select(sa.func.pg_advisory_xact_lock(sa.func.hashtext("leaderboard migrations"))))
             context.run_migrations()
 
 

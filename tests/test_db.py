@@ -1,16 +1,20 @@
 """What all tables stand on: moments in UTC, packed values, the database's clock, transactions."""
 
 import datetime as dt
+import os
+import socket
 import struct
+from contextlib import ExitStack, closing
+from typing import Any
 
 import numpy as np
 import pytest
 import sqlalchemy as sa
 
-from leaderboard.audit.models import Event
+from leaderboard.audit.models import Chain, Event
 from leaderboard.audit.rules import FIRST
-from leaderboard.db import Database, value_at
-from leaderboard.errors import BadInput
+from leaderboard.db import STALLED, Database, value_at
+from leaderboard.errors import BadInput, NoDatabase
 from leaderboard.evaluations.rules import Subset
 from leaderboard.teams.models import Team
 from leaderboard.worker.models import Score
@@ -79,3 +83,35 @@ def test_a_transaction_is_kept_when_its_block_ends_and_undone_when_it_raises(dat
 def test_another_kind_of_database_is_refused_by_name(url: str, says: str) -> None:
     with pytest.raises(BadInput, match=says):
         Database.connect(url)
+
+
+@pytest.mark.parametrize("engine_name", ["postgresql"])  # SQLite's are files, which nobody runs out of
+def test_a_process_opens_so_many_connections_and_they_bear_its_name(database_url: str) -> None:
+    name = f"leaderboard serve {socket.gethostname()[:30]}:{os.getpid()}"
+    named = sa.text("SELECT count(*) FROM pg_stat_activity WHERE application_name = :name")
+    options: dict[str, Any] = {"connections": 6, "program": "leaderboard serve", "patience_seconds": 0.2}
+    with closing(Database.connect(database_url, **options)) as database, ExitStack() as held:
+        for _ in range(2):  # the others are for what must not wait for these
+            session = held.enter_context(database.read())
+            session.execute(sa.text("SELECT 1"))
+        assert session.scalar(named, {"name": name}) == 2
+        with pytest.raises(NoDatabase), database.read() as session:
+            session.execute(sa.text("SELECT 1"))
+        for connection in [held.enter_context(database.glance.connect()) for _ in range(2)]:
+            assert connection.scalar(named, {"name": name}) == 4
+
+
+@pytest.mark.parametrize("engine_name", ["postgresql"])
+def test_a_transaction_that_does_nothing_is_ended_and_its_locks_with_it(
+    database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(STALLED, "idle_in_transaction_session_timeout", 0.2)
+    bounded, free = (Database.connect(database_url, bounds=bounds) for bounds in (STALLED, {}))
+    lock = sa.select(Chain.events).with_for_update()
+    with closing(bounded), closing(free), bounded.engine.connect() as stalled:
+        stalled.execute(lock)
+        with free.write() as session:  # waits for longer than the first may do nothing
+            session.execute(lock)
+        with pytest.raises(sa.exc.OperationalError):
+            stalled.execute(lock)
+        assert teams(bounded) == []

@@ -1,15 +1,21 @@
 """The schema is made by migrations."""
 
+import os
+import sys
 from collections.abc import Callable
+from contextlib import closing
 
 import pytest
 import sqlalchemy as sa
+from alembic import command
 from alembic.script import ScriptDirectory
 
 from leaderboard import __version__, migrate
 from leaderboard.config import folder
 from leaderboard.db import Database
 from leaderboard.errors import OtherBuild
+from tests.support.processes import Process
+from tests.support.shared import REPOSITORY
 
 
 def test_an_empty_database_has_no_revision_and_an_upgraded_one_the_newest(new_database_url: Callable[[], str]) -> None:
@@ -52,3 +58,37 @@ def test_a_database_of_another_version_is_told_from_one_that_does_not_answer(
         "upgraded it, or a later one"
     )
     database.close()
+
+
+AT_ONCE = 10
+UPGRADE = """
+import os, sys
+from contextlib import closing
+from leaderboard import migrate
+from leaderboard.db import Database
+
+url, processes = sys.argv[1], int(sys.argv[2])
+from alembic import command  # once, before the processes are made: they begin at the same moment
+for _ in range(processes):
+    if os.fork() == 0:
+        with closing(Database.connect(url)) as database:
+            migrate.upgrade(database)
+            migrate.require_this_build(database)
+        os._exit(0)
+sys.exit(any(os.wait()[1] for _ in range(processes)))
+"""
+
+
+@pytest.mark.parametrize("revision", [None, "0002"])
+def test_ten_hosts_upgrade_at_once_and_one_of_them_does_it(
+    new_database_url: Callable[[], str], revision: str | None
+) -> None:
+    with closing(Database.connect(new_database_url())) as database:
+        if revision is not None:
+            command.upgrade(migrate._config(database), revision)
+        url = database.engine.url.render_as_string(hide_password=False)
+        arguments = [sys.executable, "-c", UPGRADE, url, str(AT_ONCE)]
+        with Process(arguments, env={**os.environ, "PYTHONPATH": str(REPOSITORY)}) as process:
+            assert process.wait(seconds=60) == 0, process.output
+        assert migrate.current(database) == migrate.newest()
+        migrate.require_this_build(database)

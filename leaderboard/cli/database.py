@@ -48,7 +48,11 @@ def current() -> int:
 @contextmanager
 def _connected(config: Config, *, must_exist: bool = False) -> Iterator[Database]:
     """The installation's database, with or without tables. Raises BadInput, and Unavailable when it can't be used."""
-    database = Database.connect(config.database_url, patience_seconds=PATIENCE_SECONDS, must_exist=must_exist)
+    context = click.get_current_context(silent=True)
+    program = context.command_path if context else "leaderboard"
+    database = Database.connect(
+        config.database_url, patience_seconds=PATIENCE_SECONDS, must_exist=must_exist, program=program
+    )
     try:
         yield database
     except errors.NoDatabase as error:

@@ -99,7 +99,14 @@ def create_app(config: Config, *, setting_up: bool = False) -> Flask:
         BOOTSTRAP_SERVE_LOCAL=True,
         SETTING_UP=setting_up,
     )
-    database = db.Database.connect(config.database_url, patience_seconds=PATIENCE_SECONDS, must_exist=True)
+    database = db.Database.connect(
+        config.database_url,
+        patience_seconds=PATIENCE_SECONDS,
+        must_exist=True,
+        program="leaderboard serve",
+        connections=config.database_connections,
+        bounds=db.STALLED | db.SLOW,
+    )
     equip(app, config, database)
     app.jinja_env.undefined = StrictUndefined
     app.jinja_env.trim_blocks = True

@@ -27,7 +27,7 @@ from leaderboard.audit.models import Event
 from leaderboard.audit.writes import present
 from leaderboard.boards.writes import Due, due, refresh
 from leaderboard.config import Config
-from leaderboard.db import Database, clock, exists, locked
+from leaderboard.db import STALLED, Database, clock, exists, locked
 from leaderboard.errors import LeaderboardError, NoDatabase, NoStore, Unavailable
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.mail import writes as outbox
@@ -465,7 +465,7 @@ HOUSEKEEPING_SECONDS = 3600.0
 
 def run(config: Config, stop: threading.Event | None = None, once: bool = False) -> None:
     """Works until `stop` is set (without one: until SIGTERM or SIGINT), or, with `once`, until nothing waits."""
-    database = Database.connect(config.database_url, must_exist=True)
+    database = Database.connect(config.database_url, must_exist=True, program="leaderboard worker", bounds=STALLED)
     store = RunStore(config.store_url, config, must_exist=True)
     worker = Worker(database, store, config, quiet_seconds=0.0 if once else QUIET_SECONDS)
     with contextlib.closing(database), contextlib.closing(worker), contextlib.ExitStack() as handlers:

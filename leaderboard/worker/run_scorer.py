@@ -30,7 +30,7 @@ from sqlalchemy.orm import Session
 
 from leaderboard import scoring
 from leaderboard.audit.rules import judgments_sha256
-from leaderboard.db import Database, snapshot
+from leaderboard.db import STALLED, Database, snapshot
 from leaderboard.errors import Conflict, Damaged, FileRejected, Missing, NoDatabase, NoStore, OtherStore
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads.evaluations import collection_list, file_rules
@@ -341,7 +341,7 @@ def main() -> None:
     store = RunStore(settings.store_url, must_exist=True)
     store.bound = settings.bound
     run_scorer = RunScorer(
-        Database.connect(settings.database_url, must_exist=True),
+        Database.connect(settings.database_url, must_exist=True, program="leaderboard scoring", bounds=STALLED),
         store,
         Limits(expanded_bytes=settings.text_bytes),
         report=lambda stage: _say(replies, messages.Entered(stage)),  # the worker must know it when this dies
