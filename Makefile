@@ -20,7 +20,7 @@ $(INSTALLED): pyproject.toml constraints.txt
 	@echo "installing into .venv (half a minute)"
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	@# Twice quiet: errors, but no warning for each package that one of several indexes lacks.
-	@$(BIN)/python -m pip install -qq -c constraints.txt -e '.[test,check,bench]'
+	@$(BIN)/python -m pip install -qq -c constraints.txt -e '.[site,test,check,bench]'
 	@$(BIN)/python -m compileall -q leaderboard  # as pip does with what is not edited
 	@touch $@
 

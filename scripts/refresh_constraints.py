@@ -12,7 +12,7 @@ import venv
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[1]
-EXTRAS = "test,check,bench"
+EXTRAS = "site,test,check,bench"
 HEAD = """\
 # Every package that `make install` may install, at the version the tests ran with. Written by `make constraints`, which
 # takes the newest versions that pyproject.toml allows; run `make check test` after it and commit the two together.

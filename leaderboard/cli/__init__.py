@@ -10,6 +10,7 @@ import sys
 from collections.abc import Sequence
 
 import click
+from click.shell_completion import CompletionItem
 
 from leaderboard import version
 from leaderboard.errors import LeaderboardError, NoDatabase, NoStore
@@ -68,6 +69,13 @@ class _Commands(click.Group):
         )
         return command
 
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Names from the list: click's own would import every command, also those that a plain install has not."""
+        names = [
+            CompletionItem(name, help=about) for name, (_, about) in COMMANDS.items() if name.startswith(incomplete)
+        ]
+        return [*names, *click.Command.shell_complete(self, ctx, incomplete)]
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002  # click's signature
         from leaderboard.config import Config
 
@@ -109,6 +117,10 @@ def run(arguments: Sequence[str]) -> int:
         return _fail(_message(error, arguments))
     except (click.Abort, KeyboardInterrupt):
         return INTERRUPTED
+    except ModuleNotFoundError as error:  # in a plain install, which has what scoring files needs
+        if not error.name or error.name.partition(".")[0] == __package__.partition(".")[0]:
+            raise
+        return _fail(f"this needs the site's packages ({error.name}): pip install 'retrieval-leaderboard[site]'")
     except OSError as error:
         if error.filename is None:
             raise

@@ -113,8 +113,10 @@ def _add(entries: dict[str, str], key: str, text: str) -> None:
 
 
 def _of_yaml(text: str) -> Metadata:
-    import yaml  # takes longer than reading most runs, which hold none
-
+    try:
+        import yaml  # takes longer than reading most runs, which hold none
+    except ModuleNotFoundError:  # in a plain install: it is no part of what is scored
+        return Metadata(problem="reading it needs PyYAML")
     try:
         depth = 0
         for number, token in enumerate(yaml.scan(text)):

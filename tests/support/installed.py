@@ -11,7 +11,7 @@ import sysconfig
 import urllib.request
 import venv
 import zipfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -90,27 +90,45 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def programs(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """The folder of the programs of an environment that holds the wheel and what it requires, nothing else.
-
-    What it requires is there before, as links to what `make install` has unpacked and compiled; pip, which is given no
-    index, fails where anything of it lacks or is too old.
-    """
+    """The folder of the programs of an environment that holds the wheel and what a site requires, nothing else."""
     environment = tmp_path_factory.mktemp("installed") / "environment"
-    venv.create(environment, symlinks=True)
-    packages = Path(sysconfig.get_path("purelib", "venv", {"base": environment, "platbase": environment}))
-    for package in _required(wheel):
-        _link(package, packages)
-    our_pip = (sys.executable, "-m", "pip", "--python", environment / "bin" / "python")
-    ran(*our_pip, "install", "--quiet", "--no-index", wheel)
+    install(wheel, environment, ("site",))
     yield environment / "bin"
     shutil.rmtree(environment)  # pytest would keep its thousands of links for three more sessions
 
 
-def _required(wheel: Path) -> list[metadata.Distribution]:
+@pytest.fixture(scope="session")
+def plain_programs(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same of a plain install, for scoring files."""
+    environment: Path = tmp_path_factory.mktemp("plain") / "environment"
+    install(wheel, environment, ())
+    return environment / "bin"
+
+
+def install(wheel: Path, environment: Path, extras: Sequence[str]) -> None:
+    """Makes an environment with the wheel.
+
+    What it requires is there before (`prepare`); pip, which is given no index, fails where anything of it lacks or is
+    too old.
+    """
+    prepare(wheel, environment, extras)
+    our_pip = (sys.executable, "-m", "pip", "--python", environment / "bin" / "python")
+    ran(*our_pip, "install", "--quiet", "--no-index", f"{wheel}[{','.join(extras)}]" if extras else wheel)
+
+
+def prepare(wheel: Path, environment: Path, extras: Sequence[str]) -> None:
+    """Makes an environment with what the wheel requires, as links to what `make install` has unpacked and compiled."""
+    venv.create(environment, symlinks=True)
+    packages = Path(sysconfig.get_path("purelib", "venv", {"base": environment, "platbase": environment}))
+    for package in required(wheel, extras):
+        _link(package, packages)
+
+
+def required(wheel: Path, extras: Sequence[str]) -> list[metadata.Distribution]:
     """What a wheel says that it requires, and what that requires in turn, as the tests' own environment has it."""
     [said] = [path for path in zipfile.Path(wheel).iterdir() if path.name.endswith(".dist-info")]
     found: dict[str, metadata.Distribution] = {}
-    wanted, seen = _requirements(metadata.PathDistribution(said), extras=()), set()
+    wanted, seen = _requirements(metadata.PathDistribution(said), extras), set()
     while wanted:
         requirement = wanted.pop()
         one = requirement.name, *sorted(requirement.extras)
