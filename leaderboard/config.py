@@ -95,6 +95,9 @@ class Config:
         3, "How many days before an evaluation closes the members of its teams are told by mail; 0 is never.", most=365
     )
 
+    log: str = _setting("text", "How events are logged, one a line: text or json.")
+    access_log: bool = _setting(False, "Log each request, too: its status, bytes and seconds.")
+
     @property
     def host_names(self) -> frozenset[str]:
         """`hosts`, one by one and in lower case. Raises BadInput when one can't be the name of a host."""

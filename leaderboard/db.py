@@ -336,6 +336,7 @@ def _postgresql(
         "pool_pre_ping": True,
         "pool_recycle": 1800,
         "pool_timeout": patience_seconds,
+        "hide_parameters": True,  # values of rows in the log's tracebacks
         "use_native_hstore": False,  # a type that no table has; each engine would look for it
         "connect_args": {
             "connect_timeout": max(2, round(patience_seconds)),  # libpq takes less than 2 for 2
@@ -349,7 +350,8 @@ def _postgresql(
 
 
 def _sqlite(url: sa.URL, patience_seconds: float, must_exist: bool, pool: Mapping[str, int]) -> sa.Engine:
-    engine = sa.create_engine(url, pool_timeout=patience_seconds, connect_args={"timeout": patience_seconds}, **pool)
+    wait = {"pool_timeout": patience_seconds, "connect_args": {"timeout": patience_seconds}}
+    engine = sa.create_engine(url, hide_parameters=True, **wait, **pool)
     file = Path(url.database or "")
     sa.event.listen(engine, "do_connect", partial(_prepare_file, file, must_exist))
     if must_exist:

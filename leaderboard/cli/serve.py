@@ -13,9 +13,10 @@ from leaderboard.cli.database import up_to_date
 from leaderboard.cli.options import PORT, UNTIL_STDIN_CLOSES, address_of, flag, listen, option, whole
 from leaderboard.config import Config
 from leaderboard.errors import BadInput
+from leaderboard.operating import logs
 from leaderboard.submissions.writes.run_store import bind
 from leaderboard.web.app import create_app
-from leaderboard.web.server import Worker, close_after_upload, gate
+from leaderboard.web.server import Log, Worker, close_after_upload, gate
 
 THREADS = 400  # of one process, most of which wait for slow clients
 CONNECTIONS = 1000  # of one process
@@ -58,6 +59,7 @@ def serve(host: str, port: int, workers: int, threads: int, fd: int | None, sett
     LEADERBOARD_SECRET_KEY=… LEADERBOARD_HOSTS=leaderboard.example.org leaderboard serve --host 0.0.0.0
     """
     config = Config.from_environment()
+    logs.set_up(config)
     if not config.secret_key:
         raise BadInput(
             "LEADERBOARD_SECRET_KEY is not set: it signs the sessions of the site. Set it to a long random text that "
@@ -98,5 +100,5 @@ def serve(host: str, port: int, workers: int, threads: int, fd: int | None, sett
         forwarder_headers="",
         # gunicorn's own remote control: a socket below the home folder that nobody here asked for.
         control_socket_disable=True,
-        loglevel="warning",
+        logger_class=Log,
     ).run()

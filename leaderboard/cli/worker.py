@@ -1,12 +1,11 @@
 """`leaderboard worker`: scores what is submitted."""
 
-import logging
-
 import click
 
 from leaderboard.cli.database import up_to_date
 from leaderboard.cli.options import UNTIL_STDIN_CLOSES, flag
 from leaderboard.config import Config
+from leaderboard.operating import logs
 from leaderboard.worker.loop import run
 
 
@@ -21,9 +20,8 @@ def worker(once: bool) -> None:
     \b
     LEADERBOARD_DATABASE_URL=postgresql://localhost/leaderboard leaderboard worker
     """
-    logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s")
-    logging.getLogger("leaderboard").setLevel(logging.INFO)
     config = Config.from_environment()
+    logs.set_up(config)
     with up_to_date(config):
         pass  # each of its processes opens the database for itself
     run(config, once=once)

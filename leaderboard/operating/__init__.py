@@ -1,0 +1,1 @@
+"""What whoever is on call sees: health, figures, logs, the workers that there are."""

@@ -12,6 +12,7 @@ A submission's page: its state until it is scored, its receipt and results, and 
 What changes which run stands is asked for on a page that says what would change.
 """
 
+import logging
 import os
 import secrets
 import threading
@@ -38,6 +39,7 @@ from leaderboard.evaluations.rules import FieldKind, FormField, form_name
 from leaderboard.evaluations.writes import agreement_name
 from leaderboard.formats import RUN_FORMATS, Metadata, side_metadata
 from leaderboard.frozen import frozen
+from leaderboard.operating import logs
 from leaderboard.results.reads.run import receipt, results
 from leaderboard.store import Received
 from leaderboard.submissions import rules
@@ -67,6 +69,7 @@ SILENCE = timedelta(minutes=2)  # after which a file holds no place any more, th
 RUNS_AT_ONCE = threading.BoundedSemaphore(2)  # beside those of `uploads.turn`: checks hold up no run that is sent
 NO_FILE = Received("", "", "", 0, 0, "")
 YES = ("yes", "true", "1")
+log = logging.getLogger(__name__)
 
 
 @frozen
@@ -185,6 +188,8 @@ class Intake:
                 store().keep(arrived, sent.upload)
             elif not self.keeps:
                 submissions.use_counted_file(session, self.evaluation.id, actor())
+        logs.note(submission=number)
+        log.info("received a run")
         return number
 
     def _check(self, sent: SentRun, upload: Received, arrived: Path | None) -> None:

@@ -14,7 +14,7 @@ from leaderboard.accounts import pages as providers
 from leaderboard.config import Config, folder
 from leaderboard.errors import BadInput
 from leaderboard.evaluations.rules import OF_CAMPAIGN, OF_EVALUATION, in_words
-from leaderboard.web import endpoints, errors, formatting, page_cache, security, sentences, sessions
+from leaderboard.web import endpoints, errors, formatting, page_cache, requests, security, sentences, sessions
 from leaderboard.web.charts.files import WRITERS
 from leaderboard.web.context import equip, modules_of, site
 from leaderboard.web.exports import FORMATS, public_address
@@ -121,4 +121,5 @@ def create_app(config: Config, *, setting_up: bool = False) -> Flask:
         hops = config.trusted_proxies
         # No port and no prefix: many proxies pass a client's own X-Forwarded-Port and -Prefix on as they are.
         app.wsgi_app = ProxyFix(app.wsgi_app, x_for=hops, x_proto=hops, x_host=hops)  # type: ignore[method-assign]  # Flask's own advice
+    app.wsgi_app = requests.RequestMiddleware(app, app.wsgi_app)  # type: ignore[method-assign]  # Flask's own advice
     return app

@@ -22,6 +22,7 @@ from leaderboard.campaigns.inputs import SiteSettings
 from leaderboard.campaigns.reads import site_settings
 from leaderboard.config import Config
 from leaderboard.errors import NoDatabase, NotFound
+from leaderboard.operating import logs
 from leaderboard.store import RunStore
 from leaderboard.submissions.writes.run_store import bind
 
@@ -82,6 +83,7 @@ def actor() -> access.Actor:
     """Who is asking, looked up once a request."""
     if "actor" not in g:
         g.actor = current_user.actor if current_user.is_authenticated else access.VISITOR
+        logs.note(account=g.actor.user_id, submission=(request.view_args or {}).get("submission"))
     return cast(access.Actor, g.actor)
 
 

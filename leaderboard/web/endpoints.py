@@ -43,6 +43,7 @@ from leaderboard.declared.commands import PART, Command
 from leaderboard.declared.inputs import Inputs, Whole, checked, checked_json, kinds_of
 from leaderboard.errors import BadInput, InvalidFields, NotAllowed, NotIdentified
 from leaderboard.frozen import frozen
+from leaderboard.operating import logs
 from leaderboard.web import context
 from leaderboard.web.page_cache import offer
 from leaderboard.web.security import csrf, require_plain, take_long_form
@@ -153,6 +154,7 @@ def identify() -> None:
         if opened is not None:
             g.scopes = frozenset(map(Scope, opened.scopes))
             g.actor = access.actor_through(session, opened.user_id, g.scopes)
+            logs.note(account=opened.user_id)
     if opened is None:
         count(context.database(), WRONG_TOKEN, context.now(), context.client_address())
         raise NotIdentified("This token opens nothing: it is mistyped, revoked, or over. Make another on your account.")

@@ -14,8 +14,10 @@ from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound, Reque
 
 from leaderboard import errors, numbers
 from leaderboard.campaigns.inputs import SiteSettings
+from leaderboard.operating import logs
 from leaderboard.web.context import config
 from leaderboard.web.exports import FORMATS
+from leaderboard.web.requests import REQUEST_ID
 
 log = logging.getLogger(__name__)
 
@@ -37,7 +39,7 @@ WORDS = {
     411: ("This has no size", "Say how many bytes you send, in the header Content-Length."),
     413: ("This is too large", "Shorten long texts, and compress files with gzip."),
     429: ("Too many for now", "Wait, then try again."),
-    500: ("Something went wrong here", "It is our fault and was logged. Try again, or tell the organisers."),
+    500: ("Something went wrong here", "It is our fault, and it was logged. Try again in a minute."),
     503: ("Not available at the moment", "A part of this site does not answer. Try again in a minute."),
 }
 STALE_FORM = "Your session has ended. Open the page again and repeat your input."
@@ -54,6 +56,7 @@ def init_app(app: Flask) -> None:
     app.register_error_handler(CSRFError, _refused_form)
     app.register_error_handler(HTTPException, _http)
     app.register_error_handler(500, _fault)
+    app.log_exception = lambda *_: None  # type: ignore[method-assign]  # what `_fault` does
     app.after_request(_say_when_to_retry)
 
 
@@ -68,25 +71,28 @@ def page(
     """
     heading, words = WORDS.get(status) or (HTTPStatus(status).phrase, "Go back and try again.")
     words, g.retry_seconds = message or words, retry_seconds
+    is_ours = status >= HTTPStatus.INTERNAL_SERVER_ERROR
+    number = {"request_id": request.environ.get(REQUEST_ID)} if is_ours else {}
     if request.path.startswith(API):
         content = {
             "type": "about:blank", "title": heading, "status": status, "detail": words, "instance": request.path,
-            "fields": {**(fields or {})},
+            "fields": {**(fields or {})}, **number,
         }  # fmt: skip
         body = json.dumps(content, ensure_ascii=False, indent=1) + "\n"
         headers = {"WWW-Authenticate": "Bearer"} if status == HTTPStatus.UNAUTHORIZED else {}
         return Response(body, status, headers, content_type="application/problem+json")
     if request.path.endswith(".json"):
-        return {"status": status, "error": heading, "message": words}, status
+        return {"status": status, "error": heading, "message": words, **number}, status
     if request.path.rpartition(".")[2] in FORMATS:
-        return Response(f"{heading}: {words}\n", status, content_type="text/plain; charset=utf-8")
+        lines = [f"{heading}: {words}\n", *(f"Request {known}\n" for known in number.values())]
+        return Response("".join(lines), status, content_type="text/plain; charset=utf-8")
     g.refused = status in ABOUT_THE_FORM  # its title begins with "Error", as that of a refused form
     # What says that the database is away must not ask it who is reading, nor what the site is called.
-    template = "error.html" if status < HTTPStatus.INTERNAL_SERVER_ERROR else "fault.html"
-    if template == "fault.html":
+    template = "fault.html" if is_ours else "error.html"
+    if is_ours:
         g.site = SiteSettings()
     form = _form_address() if g.refused and request.method == "POST" else None
-    return render_template(template, status=status, heading=heading, message=words, form=form), status
+    return render_template(template, status=status, heading=heading, message=words, form=form, **number), status
 
 
 def _form_address() -> str | None:
@@ -120,9 +126,8 @@ def _refused_form(_: CSRFError) -> ResponseReturnValue:
 def _refusal(error: errors.LeaderboardError) -> ResponseReturnValue:
     if error.status == HTTPStatus.NOT_FOUND:
         return page(error.status)  # the same words for what is absent and what is hidden
-    if error.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-        reason = getattr(error, "reason", "") or error.message
-        log.error("refused with status %d: %s", error.status, reason, exc_info=error)
+    if isinstance(error, errors.Unavailable):
+        _log_outage(error)
     return page(error.status, error.message, error.retry_seconds, error.fields)
 
 
@@ -152,5 +157,11 @@ def _http(error: HTTPException) -> ResponseReturnValue:
 def _fault(error: Exception) -> ResponseReturnValue:
     cause = getattr(error, "original_exception", None)
     if isinstance(cause, errors.Unavailable):  # an error page needed what is not there, such as who is reading
+        _log_outage(cause)
         return page(cause.status, cause.message, cause.retry_seconds)
-    return page(500)  # Flask has logged it with its traceback
+    log.error("an error of this program", exc_info=cause)
+    return page(500)
+
+
+def _log_outage(error: errors.Unavailable) -> None:
+    log.error("refused with status %d: %s", error.status, error.reason or error.message, extra=logs.kind_of(error))

@@ -4,20 +4,23 @@ There are hundreds of threads, every wait for a sender or a reader ends, and few
 """
 
 import io
+import logging
 import math
 import socket
 import struct
 import threading
 import time
 from contextlib import suppress
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from gunicorn import glogging  # type: ignore[import-untyped]  # gunicorn has no types
 from gunicorn.workers import gthread  # type: ignore[import-untyped]  # gunicorn has no types
 from werkzeug.exceptions import ClientDisconnected, RequestTimeout
 
 from leaderboard.config import Config
 from leaderboard.errors import TooSlow
+from leaderboard.operating import logs
 from leaderboard.web.security import FORM_BYTES
 
 # For a head and a form without a file; a closed connection goes on being read: a sender that is cut off never shows the
@@ -28,6 +31,21 @@ CROWD, CROWDED_SECONDS = 200, 1.0  # connections, half of the threads, beyond wh
 gthread.DEFAULT_WORKER_DATA_TIMEOUT = 0.05  # gunicorn's loop waits for first bytes, and no thread
 
 _ends: dict[socket.socket, float] = {}  # when each connection is read no more, by the monotonic clock
+
+
+class Log(glogging.Logger):  # type: ignore[misc]  # gunicorn has no types
+    """gunicorn's log as a part of ours."""
+
+    def setup(self, cfg: Any) -> None:
+        self.cfg = cfg
+        self.error_log.propagate = True
+        self.error_log.setLevel(logging.WARNING)
+
+    def access(self, response: Any, _: Any, __: Any, took: timedelta) -> None:
+        """Called once an answer was sent, by the thread that made it."""
+        known = {"status": response.status_code, "bytes": response.sent, "seconds": round(took.total_seconds(), 4)}
+        logs.access.info("answered", extra=known)
+        logs.begin()  # whatever the thread does from here on is not about this request
 
 
 class Worker(gthread.ThreadWorker):  # type: ignore[misc]  # gunicorn has no types

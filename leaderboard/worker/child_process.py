@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from leaderboard.errors import Unavailable
+from leaderboard.operating import logs
 from leaderboard.worker import messages
 
 # Nothing that it imports is garbage: looking for it took a sixth of the time of its start.
@@ -33,6 +34,7 @@ class ChildProcess:
         """Starts the process and waits until it is ready. Raises Unavailable when it does not get there."""
         self._job_bytes = settings.job_bytes
         self.stage = messages.Stage.STARTING
+        self._submission: int | None = None
         self._computed_before = 0.0
         try:
             self._popen: Any = subprocess.Popen(  # noqa: S603  # our own program
@@ -64,6 +66,7 @@ class ChildProcess:
 
     def ask(self, job: messages.Job | messages.LeaveTeamsOut) -> None:
         self.stage = messages.Stage.STARTING
+        self._submission = getattr(job, "submission_id", None)
         self._computed_before = self._computed()
         self._write(job)
 
@@ -128,7 +131,7 @@ class ChildProcess:
     def _hear(self) -> None:
         for line in self._popen.stderr:
             self._said.append(line)
-            log.warning("scoring process: %s", line.rstrip())
+            logs.relay(log, line, submission=self._submission)
 
     def _death(self) -> str:
         """How the process ended, in words."""

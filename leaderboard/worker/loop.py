@@ -31,6 +31,7 @@ from leaderboard.db import STALLED, Database, clock, exists, locked
 from leaderboard.errors import LeaderboardError, NoDatabase, NoStore, Unavailable
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.mail import writes as outbox
+from leaderboard.operating import logs
 from leaderboard.results.writes import due_team_finds, keep_team_finds
 from leaderboard.store import RunStore
 from leaderboard.submissions.models import Installation, Submission
@@ -240,6 +241,7 @@ class Worker:
 
         A stop that comes while a run is being scored finishes it or hands it back.
         """
+        logs.begin()
         # Jobs whose lease has run out go back into the queue.
         if self._sweeps.is_over(self._config.lease_seconds / BEATS):
             with self._database.write() as session:
@@ -253,10 +255,12 @@ class Worker:
             idle = self._switch_ready_sets, self._send_mails, self._boards.step
             of_child = self._copy_again, self._leave_teams_out
             return any(step() for step in idle) or any(step(child, stop) for step in of_child)
-        log.info("submission %s: scoring, attempt %s", claim.submission_id, claim.attempt)
+        logs.begin(submission=claim.submission_id)
+        log.info("scoring, attempt %s", claim.attempt)
         reply = self._await(child, messages.Job(claim.submission_id, claim.scoring_set_id), stop, claim)
         if reply is not None:
             self._record(claim, reply, stop)
+            logs.begin()
             self._switch_ready_sets(busy=True)
             if not stop.is_set():
                 self._send_mails(busy=True)
@@ -324,10 +328,10 @@ class Worker:
                     with self._database.write() as session:
                         holds = queue.renew(session, claim, self._config.lease_seconds)
                 except NoDatabase as error:  # while it does not answer nobody else can take the job
-                    log.warning("the database does not answer: %s", error.reason)
+                    log.warning("the database does not answer: %s", error.reason, extra=logs.kind_of(error))
                 else:
                     if not holds:
-                        log.warning("submission %s: lost the lease", claim.submission_id)
+                        log.warning("lost the lease")
                         self.close()
                         return None
                     renewed = now
@@ -336,7 +340,7 @@ class Worker:
                 if claim is not None:
                     with self._database.write() as session:
                         queue.release(session, claim)
-                    log.info("submission %s: handed back", claim.submission_id)
+                    log.info("handed back")
                 return None
 
     def _copy_again(self, child: ChildProcess, stop: threading.Event) -> bool:
@@ -352,6 +356,7 @@ class Worker:
         for submission_id, compat in damaged:
             if not self._failed_copies[submission_id, compat].is_over():
                 continue
+            logs.begin(submission=submission_id)
             with self._database.read() as session:
                 is_shown = Scoring.state == State.SCORED, ScoringSet.state == SetState.CURRENT
                 own = sa.select(Scoring.scoring_set_id).join(ScoringSet).where(*is_shown)
@@ -367,10 +372,10 @@ class Worker:
                 continue  # another one may be possible
             self._store.copy_is_done(submission_id, compat)
             if isinstance(reply, messages.Copied):
-                log.info("submission %s: its ranked lists were damaged and are made again", submission_id)
+                log.info("its ranked lists were damaged and are made again")
             else:
                 self._failed_copies[submission_id, compat].begin(AGAIN_SECONDS)
-                log.error("submission %s: its damaged ranked lists can't be made again: %s", submission_id, reply)
+                log.error("its damaged ranked lists can't be made again: %s", reply)
             return True
         return False
 
@@ -416,18 +421,18 @@ class Worker:
                 with self._database.write() as session:
                     outcome = queue.settle(session, claim, reply)
             except NoDatabase as error:
-                log.warning("submission %s is not recorded yet: %s", claim.submission_id, error.reason)
+                log.warning("its result is not recorded yet: %s", error.reason, extra=logs.kind_of(error))
                 if stop.wait(RECORD_SECONDS):
                     raise
             except Exception as error:
-                log.exception("submission %s: its result could not be recorded", claim.submission_id)
+                log.exception("its result could not be recorded")
                 if isinstance(reply, messages.Unreadable):
                     raise
                 reply = messages.Unreadable(f"its result could not be recorded ({type(error).__name__})")
             else:
                 if isinstance(reply, messages.Unreadable):
-                    log.error("submission %s: %s", claim.submission_id, reply.reason)
-                log.info("submission %s: %s, %s", claim.submission_id, type(reply).__name__, outcome)
+                    log.error("%s", reply.reason)
+                log.info("%s, %s", type(reply).__name__, outcome)
                 return
 
     def _switch_ready_sets(self, *, busy: bool = False) -> bool:
@@ -494,7 +499,7 @@ def run(config: Config, stop: threading.Event | None = None, once: bool = False)
                 refusals += not isinstance(error, (NoDatabase, NoStore))  # which are waited for without end
                 if once or refusals == MOST_REFUSALS:
                     raise
-                log.warning("%s", error.in_full)
+                log.warning("%s", error.in_full, extra=logs.kind_of(error))
                 stop.wait(PATIENCE_SECONDS)
         log.info("worker %s stopped", worker.name)
 

@@ -30,6 +30,7 @@ from sqlalchemy.orm import Session
 
 from leaderboard import scoring
 from leaderboard.audit.rules import judgments_sha256
+from leaderboard.config import Config
 from leaderboard.db import STALLED, Database, snapshot
 from leaderboard.errors import Conflict, Damaged, FileRejected, Missing, NoDatabase, NoStore, OtherStore
 from leaderboard.evaluations.models import Evaluation
@@ -42,6 +43,7 @@ from leaderboard.metrics import Floats, Measure, Setting, parse, query_order
 from leaderboard.metrics.curves import OF_QUERIES, PRECISION, value_curves, value_level
 from leaderboard.metrics.families.binary import over_recall
 from leaderboard.metrics.families.detection import AQWV, MQWV
+from leaderboard.operating import logs
 from leaderboard.scoring.team_finds import team_finds
 from leaderboard.statistics import threshold_intervals
 from leaderboard.store import RankedList, RunStore
@@ -116,14 +118,14 @@ class RunScorer:
         except (Damaged, Conflict) as error:
             return messages.Unreadable(error.message, isinstance(error, Damaged) and not isinstance(error, Missing))
         except (NoDatabase, NoStore) as error:
-            log.warning("%s waits: %s", job, error.reason)
+            log.warning("it waits: %s", error.reason, extra=logs.kind_of(error))
             return messages.Postponed(next(words for kind, words in WAITS.items() if isinstance(error, kind)))
         except FileRejected as error:
             return messages.Rejected(error.problems, error.count)
         except MemoryError:
             return messages.out_of_memory(job_bytes, self._stage)
         except Exception as error:  # whatever it is, the worker records it and lives on
-            log.exception("%s failed while %s", job, self._stage)
+            log.exception("%s failed while %s", type(job).__name__, self._stage)
             if isinstance(error, OSError) and error.errno in REFUSALS:
                 return messages.Postponed(f"the system did not allow what it needs ({error.strerror})")
             return messages.Failed(f"an error while {self._stage}: {type(error).__name__}")
@@ -331,7 +333,7 @@ def main() -> None:
     # Replies have a pipe of their own: what a library prints must not end up among them.
     replies = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
-    logging.basicConfig(format="%(levelname)s %(message)s", stream=sys.stderr)
+    logs.set_up(Config(log="json"))  # which its worker reads
     settings = messages.read_message(sys.stdin.readline())
     jobs: queue.Queue[messages.Job] = queue.Queue()
     threading.Thread(target=_listen, args=(sys.stdin, jobs), daemon=True).start()

@@ -77,13 +77,17 @@ def _environment(database_url: str, folder: Path) -> dict[str, str]:
 
 
 @contextmanager
-def running_site(database_url: str, folder: Path, *, workers: int = 1, processes: int = 2) -> Iterator[Installation]:
+def running_site(
+    database_url: str, folder: Path, *, workers: int = 1, processes: int = 2, **settings: str
+) -> Iterator[Installation]:
     """Serves a migrated database, its run files and everything else that it writes below `folder`.
 
     processes  of the site; each compiles for itself what it is asked for
+    settings  variables of the environment without their common beginning
     """
     port = free_port()
-    environment = _environment(database_url, folder)
+    more = {f"LEADERBOARD_{name.upper()}": value for name, value in settings.items()}
+    environment = {**_environment(database_url, folder), **more}
     with ExitStack() as stack:
 
         def start(*arguments: str) -> Process:

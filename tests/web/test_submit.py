@@ -2,6 +2,7 @@
 
 import gzip
 import hashlib
+import logging
 import re
 from dataclasses import replace
 from typing import Any
@@ -12,6 +13,7 @@ from flask import Flask
 
 from leaderboard.accounts import rate_limits as attempts
 from leaderboard.config import Config
+from leaderboard.operating import logs
 from leaderboard.submissions import rules
 from leaderboard.submissions.models import PersonalUse
 from leaderboard.submissions.rules import REJECTED_A_DAY, Designation, State
@@ -37,6 +39,17 @@ def test_a_run_goes_in_with_everything_that_was_said_of_it(world: World, app: Fl
     assert [path.name for path in files_in(app)] == [run.sha256]
     with world.database.read() as session:
         assert session.scalars(sa.select(Scoring.state)).all() == [State.QUEUED]
+
+
+def test_the_log_says_who_sent_which_run_in_which_request(
+    world: World, participant: Reader, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "leaderboard")
+    answer = participant.send(FORM, RUN, **world.sent())
+    said = logs.event(caplog.records[-1])  # this thread has made the answer: events are still about its request
+    run, ada = world.runs()[0], world.users["ada"]
+    assert (said["message"], said["submission"], said["account"]) == ("received a run", run.id, ada.id)
+    assert (said["request"], said["path"]) == (answer.headers["X-Request-ID"], FORM)
 
 
 def test_every_error_comes_back_by_its_field_and_the_rest_is_kept(world: World, participant: Reader) -> None:
