@@ -41,7 +41,7 @@ from leaderboard.formats import RUN_FORMATS, Metadata, side_metadata
 from leaderboard.frozen import frozen
 from leaderboard.operating import logs
 from leaderboard.results.reads.run import receipt, results
-from leaderboard.store import Received
+from leaderboard.store import Received, file_system
 from leaderboard.submissions import rules
 from leaderboard.submissions.inputs import RunSettings, RunWords
 from leaderboard.submissions.models import Submission
@@ -196,7 +196,7 @@ class Intake:
         with reading() as session:
             expected = expected_of(session, actor(), self.evaluation, now(), to_submit=True)
         if arrived:  # before the transaction that keeps it: a large file takes seconds
-            with arrived.open("rb") as file:
+            with file_system(), arrived.open("rb") as file:
                 os.fsync(file.fileno())
         theta = sent.details.get("threshold")
         kept = nullcontext(arrived) if arrived else store().reading(upload.sha256)
@@ -438,9 +438,9 @@ def _take_in(page: Submitting, posted: Posted, intake: Intake) -> ResponseReturn
         return _page(form, posted.refusal, page=page)
     upload, kept = (posted.upload, dict[str, Any]()) if posted.upload else uploads.kept_with(form.text("kept"))
     intake.keeps = posted.upload is not None
-    intake.key = kept.get("key")  # pressed twice, the button of a form that came back sends one run
     # A proof that a page of organisers made holds none of these.
     kept = {"begun_at": now().isoformat(), "key": secrets.token_urlsafe(), "said": {}} | kept
+    intake.key = kept["key"]  # pressed twice, or again after an answer that was lost, the button sends one run
     beside = said_beside(posted)
     kept["said"] = beside.entries or kept["said"]
     form.kept.data = uploads.keep(upload, **kept)
@@ -449,11 +449,11 @@ def _take_in(page: Submitting, posted: Posted, intake: Intake) -> ResponseReturn
         sent = form.sent(page, upload, kept["said"])
         run = intake.submit(sent, wrong, posted, datetime.fromisoformat(kept["begun_at"]))
     except errors.LeaderboardError as error:
-        intake.give_up()
         earlier = read(sent_under, intake.key)
         if earlier is None:
+            intake.give_up()
             return _refused(page, form, error, wrong, upload, intake.checked)
-        run = earlier  # the button was pressed twice
+        run = earlier
     if page.is_baseline:
         where = {"campaign": page.evaluation.campaign.slug, "evaluation": page.evaluation.slug}
         return sent_on("The baseline run is submitted.", "organise.evaluation", **where)

@@ -23,7 +23,7 @@ from leaderboard.errors import BadInput, InvalidFields, LeaderboardError, TooLar
 from leaderboard.formats import SIDE_BYTES
 from leaderboard.frozen import frozen
 from leaderboard.numbers import size
-from leaderboard.store import Arriving, Received
+from leaderboard.store import Arriving, Received, file_system
 from leaderboard.web.context import actor, clock, config, signer, store
 from leaderboard.web.organise import limits
 from leaderboard.web.security import require_text
@@ -89,7 +89,7 @@ def receive(
             refused = error.message
         content = None
         if beside in files:
-            with files[beside].whole().open("rb") as source:
+            with file_system(), files[beside].whole().open("rb") as source:
                 content = source.read(SIDE_BYTES + 1)
         posted = Posted(fields, upload, refused, received_at, None, content)
         if file and upload and settle:

@@ -1,11 +1,14 @@
 """The site while its database or its run store is away, locked or full: it says so everywhere, and heals by itself."""
 
 import dataclasses
+import errno
 import io
 import json
+import os
 import re
 import resource
 import shutil
+import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -18,9 +21,15 @@ from sqlalchemy.orm import Session
 from werkzeug.test import TestResponse
 
 from leaderboard import migrate
+from leaderboard.access import CONSOLE
+from leaderboard.accounts import writes as credentials
+from leaderboard.accounts.models import User
+from leaderboard.accounts.rules import Scope
+from leaderboard.audit.writes import present
 from leaderboard.db import Database
 from leaderboard.errors import NoDatabase, NoStore
 from leaderboard.store import RunStore
+from leaderboard.submissions.models import PersonalUse, Submission
 from leaderboard.submissions.writes.run_store import bind
 from leaderboard.web import app as web
 from leaderboard.web.app import create_app
@@ -28,7 +37,7 @@ from tests.support.databases import Postgres
 from tests.support.outages import away
 from tests.support.postgres import PostgresServer, stoppable_server
 from tests.support.world import PASSWORD, RUN, World, build_world
-from tests.web.conftest import BOTH, Reader
+from tests.web.conftest import API, BOTH, Program, Reader
 
 PAGES = ["/", "/login", "/campaigns/small", "/campaigns/small/2026", "/account/", "/no-such-page", "/measures/"]
 PAGES_OF_ROWS = ["/", "/campaigns/small", "/campaigns/small/2026"]  # what a stranger sees only with the database
@@ -287,3 +296,43 @@ def test_an_upload_for_which_the_disk_has_no_room_leaves_nothing_half_written(tm
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
+
+
+def test_a_run_whose_commit_is_not_answered_is_shown_to_its_sender_and_costs_nothing_more(
+    world: World, app: Flask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dialect = app.extensions["database"].engine.dialect
+    commit, runs = dialect.do_commit, sa.select(Submission)
+
+    def lose(connection: object) -> None:
+        commit(connection)
+        if world.all(runs):
+            monkeypatch.setattr(dialect, "do_commit", commit)
+            raise sqlite3.OperationalError("disk I/O error")
+
+    ada = Visitor(app.test_client())
+    assert ada.log_in() == 302
+    monkeypatch.setattr(dialect, "do_commit", lose)
+    answer = ada.submit()
+    assert dialect.do_commit == commit
+    assert (answer.status_code, answer.location) == (302, "/submissions/1"), answer.text
+    assert len(world.all(runs)) == 1
+    (use,) = world.all(sa.select(PersonalUse))
+    assert (use.used, use.rejected_today) == (1, 0)
+
+
+def test_a_disk_that_fails_as_a_run_is_flushed_is_a_store_that_is_away(
+    world: World, app: Flask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_: int) -> None:
+        raise OSError(errno.EIO, "Input/output error")
+
+    team = {"team": "northern-lights", "new_system": "Lantern", "threshold": "1.5"}
+    with world.database.write() as session:
+        owner = session.get_one(User, world.ada.user_id)
+        token = credentials.make_token(session, CONSOLE, owner, "a", [Scope.SUBMIT], days=None, now=present())
+    with monkeypatch.context() as failing:
+        failing.setattr(os, "fsync", fail)
+        answer = Program(app, token).submit(RUN, f"{API}/campaigns/small/evaluations/2026/submissions", **team)
+    said_so(answer, "the API")
+    assert world.all(sa.select(Submission)) == []
