@@ -12,6 +12,7 @@ TRIALS = (
     "kill storm",
     "standing storm",
     "import kills",
+    "stateful",
     "readers",
     "siege",
     "big run",
