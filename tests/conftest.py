@@ -12,7 +12,8 @@ import pytest
 
 from tests.support import quick, shared
 
-pytest_plugins = [f"tests.support.{name}" for name in ("databases", "browser", "world", "field", "installed", "order")]
+PLUGINS = "databases", "browser", "stores", "world", "field", "installed", "order"
+pytest_plugins = [f"tests.support.{name}" for name in PLUGINS]
 
 quick.keep_files_in_memory()
 quick.compile_once()

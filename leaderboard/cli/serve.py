@@ -4,6 +4,7 @@ import ipaddress
 import os
 import resource
 import socket
+from concurrent.futures import ProcessPoolExecutor
 from typing import Any
 
 import click
@@ -14,6 +15,7 @@ from leaderboard.cli.options import PORT, UNTIL_STDIN_CLOSES, address_of, flag, 
 from leaderboard.config import Config
 from leaderboard.errors import BadInput
 from leaderboard.operating import logs
+from leaderboard.store import RunStore
 from leaderboard.submissions.writes.run_store import bind
 from leaderboard.web.app import create_app
 from leaderboard.web.server import Log, Worker, close_after_upload, gate
@@ -44,6 +46,11 @@ class _Site(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
         return gate(create_app(self._config, setting_up=self._setting_up), self._config, self._requests_at_once)
 
 
+def _require_store(config: Config) -> None:
+    with up_to_date(config) as database:
+        bind(database, RunStore(config.store_url, config, must_exist=True))
+
+
 @click.command()
 @option("--host", "The address to listen on; 0.0.0.0 is every one.", default="127.0.0.1")
 @PORT
@@ -65,9 +72,9 @@ def serve(host: str, port: int, workers: int, threads: int, fd: int | None, sett
             "LEADERBOARD_SECRET_KEY is not set: it signs the sessions of the site. Set it to a long random text that "
             f"stays the same and that nobody else knows, such as the output of {NEW_KEY}"
         )
-    with up_to_date(config) as database:
-        app = create_app(config)  # a wrong setting is reported here, once, and not by every process
-        bind(database, app.extensions["store"])
+    with ProcessPoolExecutor(1) as apart:  # a process that has asked a bucket can't be forked
+        apart.submit(_require_store, config).result()
+    create_app(config)  # a wrong setting is reported here, once, and not by every process
     listener = listen(host, port) if fd is None else socket.socket(fileno=fd)
     if config.hosts == Config().hosts and not ipaddress.ip_address(listener.getsockname()[0]).is_loopback:
         listener.close()

@@ -4,7 +4,7 @@ import os
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 
 from leaderboard.errors import Missing, NoStore, OtherStore
@@ -19,6 +19,20 @@ def file_system() -> Iterator[None]:
         yield
     except OSError as error:
         raise NoStore(str(error)) from error
+
+
+@contextmanager
+def temporary_file(folder: Path) -> Iterator[Path]:
+    """An empty file that only its owner may read; it is gone after the block, unless it was moved."""
+    with file_system():
+        handle, name = tempfile.mkstemp(prefix="leaderboard-", dir=folder)
+    os.close(handle)
+    path = Path(name)
+    try:
+        yield path
+    finally:
+        with file_system():
+            path.unlink(missing_ok=True)
 
 
 class Folder:
@@ -54,18 +68,14 @@ class Folder:
             except FileNotFoundError:
                 return None
 
-    @contextmanager
-    def incoming(self) -> Iterator[Path]:
+    def incoming(self) -> AbstractContextManager[Path]:
         with file_system():
             private_folder(self._root / INCOMING)
-            handle, name = tempfile.mkstemp(dir=self._root / INCOMING)
-        os.close(handle)
-        path = Path(name)
-        try:
-            yield path
-        finally:
-            with file_system():
-                path.unlink(missing_ok=True)
+        return temporary_file(self._root / INCOMING)
+
+    def prepare(self, path: Path, name: str) -> None:  # noqa: ARG002  # a name is for other places
+        with file_system():
+            _flush(path)
 
     def put(self, path: Path, name: str) -> None:
         target = self._root / name

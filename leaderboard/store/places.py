@@ -32,6 +32,9 @@ class Place(Protocol):
     def incoming(self) -> AbstractContextManager[Path]:
         """An empty file on this machine, for `put`; it is gone after the block."""
 
+    def prepare(self, path: Path, name: str) -> None:
+        """Does of `put` what takes long, so that `put` is quick."""
+
     def put(self, path: Path, name: str) -> None:
         """Puts a file of `incoming`, or of `reading`, in place for good. Another one of this name is replaced."""
 

@@ -22,6 +22,7 @@ from leaderboard.store.ranked_lists import RankedList, is_sound, read_list, writ
 ABANDONED_SECONDS = 24 * 3600.0  # an upload that takes longer than this has died; far longer than any request
 LOOKED_UP_AT_ONCE = 500  # files
 OWNER = re.compile(r"([0-9]{1,9})-([0-9]{1,9})")  # submission and compat; other files there are not ours
+CHECK = f"{INCOMING}/check"
 CHECK_BYTES = 4096  # a file of one block: an empty one fits on a full disk
 DAMAGED = (
     "The copy of this run's ranked lists is damaged or missing. It is made again by itself: try again in a minute. "
@@ -47,40 +48,40 @@ class RunStore:
     """What an installation keeps of its runs. Any number of processes may use one store at the same time."""
 
     def __init__(self, url: str, config: Config | None = None, *, must_exist: bool = False) -> None:
-        """The store in a folder, made where it is missing; `config` bounds what `receive` takes, packed and unpacked.
+        """The store at a URL, made where it is missing; `config` bounds what `receive` takes, packed and unpacked.
+
+        url: a folder, or a bucket and prefix as s3://bucket/prefix; of any other kind raises BadInput
 
         must_exist: it is not made, and what is asked of it raises NoStore while it is missing.
         """
         self.url = url  # what another process opens it with
         self.config = config or Config()
-        if "://" in url and not url.startswith("file://"):
-            raise BadInput(f"{url.partition('://')[0]} is no kind of run store; give a folder")
-        self._place: Place = Folder(Path(url.removeprefix("file://")))
+        self.place = _place_of(url)
         self.bound: str | None = None  # the id of the store to which `bind` has bound this process
         if not must_exist:
             self.make()
 
     def make(self) -> None:
         """Makes the store where it is missing."""
-        self._place.make()
+        self.place.make()
 
     @property
     def identity(self) -> str | None:
         """Its id, which its database has too; None in a new one. Raises OtherStore when there is no store: unmounted,
         moved, or another volume in its place."""
-        return self._place.identity
+        return self.place.identity
 
     def identify(self, identity: str) -> None:
         """Gives a new store its id."""
         with self.incoming() as path:
             with file_system():
                 path.write_text(identity)
-            self._place.put(path, f"{MARK}/{IDENTITY}")
+            self.place.put(path, f"{MARK}/{IDENTITY}")
 
     def require(self, identity: str | None) -> None:
         """Raises OtherStore when the store has another id; None: any will do. Also when there is none."""
         if identity not in (None, self.identity):
-            place = self._place
+            place = self.place
             raise OtherStore(
                 f"{place} is the run store of another database, or a new one. Set LEADERBOARD_STORE_URL to "
                 f"{place.address} that this database was used with before or, for a new database, to a new "
@@ -89,14 +90,17 @@ class RunStore:
 
     def check(self) -> None:
         """Raises NoStore when nothing can be written here."""
-        with self.incoming() as path, file_system():
-            path.write_bytes(bytes(CHECK_BYTES))
+        with self.incoming() as path:
+            with file_system():
+                path.write_bytes(bytes(CHECK_BYTES))
+            self.place.put(path, CHECK)
+            self.place.remove(CHECK)
 
     @contextmanager
     def incoming(self) -> Iterator[Path]:
         """A path to write a file to; it is gone after the block, unless it was put in place."""
         self.require(self.bound)
-        with self._place.incoming() as path:
+        with self.place.incoming() as path:
             yield path
 
     @contextmanager
@@ -109,9 +113,13 @@ class RunStore:
             finally:
                 file.close()
 
+    def prepare(self, path: Path, received: Received) -> None:
+        """Does of `keep` what takes seconds for a large file: before the transaction that keeps it."""
+        self.place.prepare(path, _run(received.sha256))
+
     def keep(self, path: Path, received: Received) -> None:
         """Keeps a file that has arrived for good. One that no submission names is swept days later."""
-        self._place.put(path, _run(received.sha256))
+        self.place.put(path, _run(received.sha256))
 
     @contextmanager
     def receiving(self, stream: ByteSource, filename: str) -> Iterator[tuple[Received, Path]]:
@@ -139,9 +147,9 @@ class RunStore:
         run, aside = _run(sha256), _aside(sha256)
         with ExitStack() as block:
             try:
-                path = block.enter_context(self._place.reading(run))
+                path = block.enter_context(self.place.reading(run))
             except Missing:  # a sweep may just have moved it
-                name = aside if self._place.exists(aside) else run
+                name = aside if self.place.exists(aside) else run
                 path = block.enter_context(self._reading(name))
             yield path
 
@@ -172,11 +180,11 @@ class RunStore:
         named: gives those of some SHA-256 that a submission names
         """
         self.require(self.bound)
-        for name, age in self._place.names(INCOMING):
+        for name, age in self.place.names(INCOMING):
             if age >= ABANDONED_SECONDS:
-                self._place.remove(name)
+                self.place.remove(name)
         for folder in (SET_ASIDE, RUNS):
-            files = self._place.names(folder)
+            files = self.place.names(folder)
             while some := {name.rpartition("/")[2]: (name, age) for name, age in islice(files, LOOKED_UP_AT_ONCE)}:
                 needed = named(some)
                 for sha256, (name, age) in some.items():
@@ -185,16 +193,16 @@ class RunStore:
 
     def _sweep(self, name: str, sha256: str, needed: bool, is_old: bool) -> None:
         is_aside = name.startswith(SET_ASIDE)
-        if is_aside and needed and not self._place.exists(_run(sha256)):
-            with self._place.reading(name) as path:
-                self._place.put(path, _run(sha256))
+        if is_aside and needed and not self.place.exists(_run(sha256)):
+            with self.place.reading(name) as path:
+                self.place.put(path, _run(sha256))
         elif is_aside and is_old:
-            self._place.remove(name)
+            self.place.remove(name)
         elif is_old and not needed:
-            with self._place.reading(name) as path, file_system():
+            with self.place.reading(name) as path, file_system():
                 os.utime(path)  # its time there begins now
-                self._place.put(path, _aside(sha256))
-            self._place.remove(name)
+                self.place.put(path, _aside(sha256))
+            self.place.remove(name)
 
     def keep_ranked_lists(
         self, submission_id: int, compat: int, positions: int, lists: Iterable[tuple[int, RankedList]]
@@ -207,7 +215,7 @@ class RunStore:
         with self.incoming() as path:
             with file_system():
                 write_lists(path, _owner(submission_id, compat), positions, lists)
-            self._place.put(path, _copy(submission_id, compat))
+            self.place.put(path, _copy(submission_id, compat))
 
     def ranked_list(self, submission_id: int, compat: int, position: int) -> RankedList:
         """What a scored run lists for one query, by rank; empty when the run lacks the query.
@@ -218,10 +226,10 @@ class RunStore:
         """
         copy, owner = _copy(submission_id, compat), _owner(submission_id, compat)
         try:
-            return read_list(partial(self._place.read_part, copy), owner, position)
+            return read_list(partial(self.place.read_part, copy), owner, position)
         except (Missing, ValueError, zlib.error, NoStore) as error:
             with self.incoming() as path:
-                self._place.put(path, f"{REMAKE}/{owner}")
+                self.place.put(path, f"{REMAKE}/{owner}")
             raise Damaged(DAMAGED) from error
 
     def copy_is_sound(self, submission_id: int, compat: int) -> bool | None:
@@ -234,23 +242,34 @@ class RunStore:
 
     def damaged_copies(self) -> list[tuple[int, int]]:
         """Of which copies `ranked_list` found no sound one: submission and compat. A worker makes them again."""
-        owners = [OWNER.fullmatch(name.rpartition("/")[2]) for name, _ in self._place.names(REMAKE)]
+        owners = [OWNER.fullmatch(name.rpartition("/")[2]) for name, _ in self.place.names(REMAKE)]
         return [(int(owner[1]), int(owner[2])) for owner in owners if owner is not None]
 
     def copy_is_done(self, submission_id: int, compat: int) -> None:
         """Takes a copy off the list of `damaged_copies`, until somebody finds it damaged again."""
-        self._place.remove(f"{REMAKE}/{_owner(submission_id, compat)}")
+        self.place.remove(f"{REMAKE}/{_owner(submission_id, compat)}")
 
     @contextmanager
     def _reading(self, name: str) -> Iterator[Path]:
         """A file of the store. Raises Missing when there is none, and OtherStore when this is another store."""
         with ExitStack() as block:
             try:
-                path = block.enter_context(self._place.reading(name))
+                path = block.enter_context(self.place.reading(name))
             except Missing:
                 self.require(self.bound)
                 raise
             yield path
+
+
+def _place_of(url: str) -> Place:
+    kind, _, path = url.rpartition("://")
+    if kind == "s3":
+        from leaderboard.store.bucket import Bucket  # obstore takes 30 ms
+
+        return Bucket(path)
+    if kind not in {"", "file"}:
+        raise BadInput(f"{kind} is no kind of run store; give a folder or s3://bucket/prefix")
+    return Folder(Path(path))
 
 
 def _run(sha256: str) -> str:

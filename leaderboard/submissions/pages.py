@@ -13,7 +13,6 @@ What changes which run stands is asked for on a page that says what would change
 """
 
 import logging
-import os
 import secrets
 import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -41,7 +40,7 @@ from leaderboard.formats import RUN_FORMATS, Metadata, side_metadata
 from leaderboard.frozen import frozen
 from leaderboard.operating import logs
 from leaderboard.results.reads.run import receipt, results
-from leaderboard.store import Received, file_system
+from leaderboard.store import Received
 from leaderboard.submissions import rules
 from leaderboard.submissions.inputs import RunSettings, RunWords
 from leaderboard.submissions.models import Submission
@@ -195,13 +194,12 @@ class Intake:
     def _check(self, sent: SentRun, upload: Received, arrived: Path | None) -> None:
         with reading() as session:
             expected = expected_of(session, actor(), self.evaluation, now(), to_submit=True)
-        if arrived:  # before the transaction that keeps it: a large file takes seconds
-            with file_system(), arrived.open("rb") as file:
-                os.fsync(file.fileno())
         theta = sent.details.get("threshold")
         kept = nullcontext(arrived) if arrived else store().reading(upload.sha256)
         with uploads.aside(), RUNS_AT_ONCE, kept as path:
             self.checked = _check_file(path, upload.filename, expected, theta, (), upload.text_sha256)
+        if arrived and not self.checked.problem_count:
+            store().prepare(arrived, upload)
 
 
 def team_of_choice(session: Session, evaluation: Evaluation, team_id: int) -> Team:

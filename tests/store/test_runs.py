@@ -14,17 +14,29 @@ import pytest
 from leaderboard.config import Config
 from leaderboard.errors import BadInput, Damaged, Missing, NoStore, TooLarge, Unavailable
 from leaderboard.store import RankedList, RunStore
+from tests.support.stores import BOTH_STORES
 from tests.support.world import run_file
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> RunStore:
-    """An empty store in a folder, for files of at most 1,000 bytes and 5,000 bytes of text."""
-    return RunStore(str(tmp_path / "store"), Config(upload_bytes=1000, text_bytes=5000))
+def store(store_url: str) -> RunStore:
+    """An empty store, for files of at most 1,000 bytes and 5,000 bytes of text."""
+    return RunStore(store_url, Config(upload_bytes=1000, text_bytes=5000))
 
 
 def files(store: RunStore) -> list[Path]:
+    """Those of a store in a folder."""
     return [path for path in Path(store.url).rglob("*") if path.is_file()]
+
+
+def names(store: RunStore) -> list[str]:
+    """All that a store keeps, of either kind."""
+    return [name for prefix in ("incoming", "runs", "set-aside", "ranked") for name, _ in store.place.names(prefix)]
+
+
+def content(store: RunStore, sha256: str) -> bytes:
+    with store.reading(sha256) as path:
+        return path.read_bytes()
 
 
 TEXT = b"q1 Q0 d1 1 2.0 tag\nq1 Q0 d2 2 1.0 tag\n"
@@ -48,14 +60,15 @@ def _sha256(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
+@BOTH_STORES
 def test_a_file_is_kept_once_byte_for_byte_under_its_hash(store: RunStore) -> None:
     received = store.receive(io.BytesIO(TEXT), "run.txt")
     assert store.receive(io.BytesIO(TEXT), "other") != received
-    assert len(files(store)) == 1
+    assert len(names(store)) == 1
     assert (received.sha256, received.size) == (_sha256(TEXT), len(TEXT))
     assert received.md5 == hashlib.md5(TEXT).hexdigest()
     assert (received.text_sha256, received.text_size) == (_sha256(TEXT), len(TEXT))
-    assert run_file(store, received.sha256).read_bytes() == TEXT
+    assert content(store, received.sha256) == TEXT
 
 
 @pytest.mark.parametrize("members", [1, 2])
@@ -70,25 +83,28 @@ def test_a_compressed_file_is_kept_as_it_is_and_measured_as_text(store: RunStore
 @pytest.mark.parametrize(
     "broken", [gzip.compress(TEXT, mtime=0)[:-6], gzip.compress(TEXT, mtime=0) + b"more", b"PK\x03\x04rest", b""]
 )
+@BOTH_STORES
 def test_what_is_no_text_is_kept_whole_for_its_problems_to_be_told_later(store: RunStore, broken: bytes) -> None:
     received = store.receive(io.BytesIO(broken), "run.gz")
     assert (received.sha256, received.text_sha256) == (_sha256(broken), _sha256(broken))
-    assert run_file(store, received.sha256).read_bytes() == broken
+    assert content(store, received.sha256) == broken
 
 
+@BOTH_STORES
 def test_an_upload_that_is_cut_off_leaves_no_file(store: RunStore) -> None:
     for start in (b"", TEXT[:10], TEXT, gzip.compress(TEXT)[:20]):
         with pytest.raises(ConnectionResetError):
             store.receive(CutOff(start), "run")
-    assert files(store) == []
+    assert names(store) == []
 
 
+@BOTH_STORES
 def test_a_file_is_put_in_its_place_when_all_around_it_has_come_and_not_when_that_breaks(store: RunStore) -> None:
     with pytest.raises(ConnectionResetError), store.receiving(io.BytesIO(TEXT), "run"):
         raise ConnectionResetError
-    assert files(store) == []
+    assert names(store) == []
     with store.receiving(io.BytesIO(TEXT), "run") as (received, _):
-        assert files(store) == [path for path in files(store) if path.parent.name == "incoming"]
+        assert [name for name in names(store) if not name.startswith("incoming/")] == []
     with store.open_run(received.sha256) as stream:
         assert stream.read(1000) == TEXT
 
@@ -153,6 +169,7 @@ def test_a_file_that_is_not_there_because_the_whole_store_is_away_is_the_stores_
 
 
 @pytest.mark.parametrize("sweeps_before", [0, 1])
+@BOTH_STORES
 def test_an_upload_of_the_same_bytes_in_the_middle_of_a_sweep_is_not_lost(store: RunStore, sweeps_before: int) -> None:
     """Files that are old at once: the sweep looks, the same file is received and submitted, the sweep goes on."""
     sha256, submitted = store.receive(io.BytesIO(TEXT), "run").sha256, list[str]()
@@ -170,14 +187,15 @@ def test_an_upload_of_the_same_bytes_in_the_middle_of_a_sweep_is_not_lost(store:
         store.sweep(look_then_submit, 0)
         with store.open_run(sha256) as stream:
             assert stream.read(1000) == TEXT
-    assert len(files(store)) == 1
+    assert len(names(store)) == 1
 
 
+@BOTH_STORES
 def test_a_file_that_no_submission_names_is_removed_after_its_time_aside(store: RunStore) -> None:
     sha256 = store.receive(io.BytesIO(TEXT), "run").sha256
     for seconds, is_there in ((DAY, True), (0, True), (DAY, True), (0, False)):
         store.sweep(lambda _: [], seconds)
-        assert bool(files(store)) == is_there
+        assert bool(names(store)) == is_there
     with pytest.raises(Missing), store.reading(sha256):
         pass
 
@@ -198,6 +216,7 @@ WITH_DECISIONS = RankedList(DOCUMENTS, SCORES, np.array([True, False, True]))
 @pytest.mark.parametrize(
     "kept", [RankedList(DOCUMENTS, SCORES), WITH_DECISIONS, RankedList((), np.empty(0), np.empty(0, np.bool_))]
 )
+@BOTH_STORES
 def test_a_ranked_list_is_read_as_it_was_kept(store: RunStore, kept: RankedList) -> None:
     store.keep_ranked_lists(7, 10, 4, [(2, kept)])
     found = store.ranked_list(7, 10, 2)
@@ -207,6 +226,7 @@ def test_a_ranked_list_is_read_as_it_was_kept(store: RunStore, kept: RankedList)
     assert found.decisions is None or found.decisions.tolist() == list(kept.decisions)
 
 
+@BOTH_STORES
 def test_a_query_that_the_run_lacks_has_an_empty_list(store: RunStore) -> None:
     store.keep_ranked_lists(7, 10, 3, [(1, WITH_DECISIONS)])
     assert [len(store.ranked_list(7, 10, position)) for position in range(5)] == [0, 3, 0, 0, 0]

@@ -208,11 +208,8 @@ def fill(database: Database, qrels: str | None) -> dict[str, Any]:
 
 
 def _world(database: Database, folder: Path, made: dict[str, Any], **settings: Any) -> World:
-    config = Config(
-        database_url=database.engine.url.render_as_string(hide_password=False),
-        store_url=str(folder / "store"),
-        **settings,
-    )
+    url = database.engine.url.render_as_string(hide_password=False)
+    config = Config(database_url=url, **{"store_url": str(folder / "store"), **settings})
     return World(database, RunStore(config.store_url), config, **made)
 
 
@@ -235,9 +232,14 @@ def fill_world() -> Filling:
 
 @pytest.fixture
 def world(
-    database: Database, own_database: OwnDatabase, fill_world: Filling, tmp_path: Path, quick_hashes: None
+    database: Database,
+    own_database: OwnDatabase,
+    fill_world: Filling,
+    tmp_path: Path,
+    store_url: str,
+    quick_hashes: None,
 ) -> Iterator[World]:
     """A small campaign with one team, on both engines. Its runs are scored in this process."""
-    with contextlib.closing(_world(database, tmp_path, own_database.known)) as world:
+    with contextlib.closing(_world(database, tmp_path, own_database.known, store_url=store_url)) as world:
         world.worker = WorkerHere
         yield world

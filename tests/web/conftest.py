@@ -269,11 +269,11 @@ def engine_name() -> str:
 
 
 @pytest.fixture
-def app(database_url: str, tmp_path: Path, quick_hashes: None) -> Iterator[Flask]:
+def app(database_url: str, store_url: str, quick_hashes: None) -> Iterator[Flask]:
     """The site on a database of this test's own."""
     config = Config(
         database_url=database_url,
-        store_url=str(tmp_path / "store"),
+        store_url=store_url,
         secret_key="a secret that only the tests know",
         secure_cookies=False,
         upload_bytes=100_000,

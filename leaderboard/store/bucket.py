@@ -1,0 +1,126 @@
+"""A store in a bucket of any service that speaks S3. Where it is, and who asks, obstore reads from AWS_… variables."""
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from tempfile import gettempdir
+from typing import TYPE_CHECKING
+
+import obstore
+from obstore.exceptions import BaseError
+from obstore.store import S3Store
+
+from leaderboard.errors import BadInput, Missing, NoStore, OtherStore
+from leaderboard.store.folder import file_system, temporary_file
+from leaderboard.store.places import IDENTITY, MARK, RUNS
+
+if TYPE_CHECKING:
+    from obstore.store import ClientConfig, RetryConfig
+
+# A request that gets no answer is given up after 5 s, and one that failed sooner is tried again until then. Whether
+# there is TLS, the endpoint says.
+TIMEOUTS: "ClientConfig" = {
+    "connect_timeout": "2s",
+    "timeout": "5s",
+    "allow_http": True,
+}
+RETRIES: "RetryConfig" = {"max_retries": 4, "retry_timeout": timedelta(seconds=5)}
+MADE = f"{MARK}/made"
+PART = 5 * 2**20  # bytes of one request, so that 1 MB/s is fast enough
+PARTS_AT_ONCE = 2
+
+
+class Bucket:
+    """A prefix of a bucket as a Place. An object is there whole or not at all; another one of its name is replaced.
+
+    A process that has asked for an object can't be forked: obstore's threads don't live on in the new one.
+    """
+
+    kind, address = "prefix", "the bucket and prefix"
+
+    def __init__(self, path: str) -> None:
+        """path: the bucket and the prefix, with slashes between. Raises BadInput where there is no bucket."""
+        self._bucket, _, prefix = path.strip("/").partition("/")
+        if not self._bucket:
+            raise BadInput("LEADERBOARD_STORE_URL: expected a bucket, such as s3://bucket/prefix")
+        self._url = f"s3://{self._bucket}/{prefix}".rstrip("/")
+        self._store = S3Store(self._bucket, prefix=prefix or None, client_options=TIMEOUTS, retry_config=RETRIES)
+
+    def __str__(self) -> str:
+        return self._url
+
+    def make(self) -> None:
+        if not self.exists(MADE) and next(self.names(RUNS), None) is None:
+            with self._answering(MADE):
+                obstore.put(self._store, MADE, b"")
+
+    @property
+    def identity(self) -> str | None:
+        try:
+            return self.read_part(f"{MARK}/{IDENTITY}", 0, PART).decode()
+        except Missing:
+            if self.exists(MADE):
+                return None
+        raise OtherStore(
+            f"{self} is no run store: it has no object {MADE}. Set LEADERBOARD_STORE_URL to the bucket and prefix that "
+            "keep the run files"
+        )
+
+    def incoming(self) -> AbstractContextManager[Path]:
+        return temporary_file(Path(gettempdir()))
+
+    def prepare(self, path: Path, name: str) -> None:
+        self.put(path, name)
+
+    def put(self, path: Path, name: str) -> None:
+        with self._answering(name):
+            if not (name.startswith(f"{RUNS}/") and self._size(name) == path.stat().st_size):
+                obstore.put(self._store, name, path, chunk_size=PART, max_concurrency=PARTS_AT_ONCE)
+
+    @contextmanager
+    def reading(self, name: str) -> Iterator[Path]:
+        with self.incoming() as path:
+            with file_system(), path.open("wb") as file, self._answering(name):
+                size = obstore.head(self._store, name)["size"]
+                for start in range(0, size, PART):
+                    file.write(obstore.get_range(self._store, name, start=start, length=min(PART, size - start)))
+            yield path
+
+    def read_part(self, name: str, start: int, size: int) -> bytes:
+        with self._answering(name):
+            return bytes(obstore.get_range(self._store, name, start=start, length=size))
+
+    def names(self, prefix: str) -> Iterator[tuple[str, float]]:
+        with self._answering(prefix):
+            for objects in obstore.list(self._store, prefix, chunk_size=1000):
+                for found in objects:
+                    yield found["path"], (datetime.now(UTC) - found["last_modified"]).total_seconds()
+
+    def remove(self, name: str) -> None:
+        with self._answering(name):
+            obstore.delete(self._store, name)
+
+    def exists(self, name: str) -> bool:
+        with self._answering(name):
+            return self._size(name) is not None
+
+    def _size(self, name: str) -> int | None:
+        """The bytes of an object; None where there is none."""
+        try:
+            return obstore.head(self._store, name)["size"]
+        except FileNotFoundError:
+            return None
+
+    @contextmanager
+    def _answering(self, name: str) -> Iterator[None]:
+        """Raises Missing where there is no such object, and NoStore when the service does not answer or refuses."""
+        try:
+            yield
+        except (BaseError, FileNotFoundError) as error:
+            reason = str(error).partition("<?xml")[0].partition("\n")[0].strip()
+            if "NoSuchBucket" in str(error):
+                raise NoStore(f"there is no bucket {self._bucket}; make it, or set LEADERBOARD_STORE_URL") from error
+            if isinstance(error, FileNotFoundError):
+                raise Missing(f"The stored file {name.rpartition('/')[2]} is missing.") from error
+            raise NoStore(f"{self}: {reason}") from error
