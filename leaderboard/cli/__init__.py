@@ -30,6 +30,7 @@ COMMANDS = {  # name: (the module that has the command, its line in the list)
     "baseline": ("baseline", "A run of BM25 or tf-idf over a collection of documents."),
     "fuse": ("runs", "One run made of several: reciprocal ranks, CombSUM."),
     "db": ("database", "Brings the database's tables up to date."),
+    "store": ("store", "Copies the run files into another folder or bucket."),
     "user": ("users", "Accounts."),
     "mail": ("users", "The mails of the site: what waits, what could not be sent."),
     "team": ("operations", "Teams and who is in them."),

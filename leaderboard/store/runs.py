@@ -72,8 +72,8 @@ class RunStore:
         return self.place.identity
 
     def identify(self, identity: str) -> None:
-        """Gives a new store its id."""
-        with self.incoming() as path:
+        """Gives a new store, or a whole copy, its id: with it, it is one."""
+        with self.place.incoming() as path:
             with file_system():
                 path.write_text(identity)
             self.place.put(path, f"{MARK}/{IDENTITY}")

@@ -1,0 +1,74 @@
+"""`leaderboard store copy`: from a folder into a bucket and back, interrupted and begun again."""
+
+from pathlib import Path
+
+import pytest
+
+from leaderboard.errors import OtherStore
+from leaderboard.store import RunStore
+from leaderboard.submissions.writes.run_store import bind
+from tests.support.commands import Done, run_here
+from tests.support.world import World, run_file, run_text
+
+ONE_ENGINE = pytest.mark.parametrize("engine_name", ["sqlite"])
+
+
+def _environment(world: World, store_url: str) -> dict[str, str]:
+    return {"LEADERBOARD_DATABASE_URL": world.config.database_url, "LEADERBOARD_STORE_URL": store_url}
+
+
+def _copy(world: World, store_url: str, target: str) -> Done:
+    return run_here(["store", "copy", target], _environment(world, store_url))
+
+
+def _bytes(store: RunStore) -> dict[str, bytes]:
+    held = {}
+    for prefix in ("runs", "ranked"):
+        for name, _ in store.place.names(prefix):
+            with store.place.reading(name) as path:
+                held[name] = path.read_bytes()
+    return held
+
+
+@ONE_ENGINE
+def test_a_store_moves_into_a_bucket_and_back_and_the_database_knows_it(
+    world: World, bucket_url: str, tmp_path: Path
+) -> None:
+    bind(world.database, world.store)
+    runs = [world.submit(run_text(number)) for number in range(3)]
+    world.drain()
+    before, back = _bytes(world.store), str(tmp_path / "back")
+    path = run_file(world.store, world.scoring(runs[1]).submission.sha256)
+    content = path.read_bytes()
+    path.write_bytes(b"damaged")
+    done = _copy(world, world.store.url, bucket_url)
+    assert done.status == 2
+    assert done.err.startswith(f"{world.store.url}: runs/{path.parent.name}/{path.name} is damaged; put the file back")
+    with pytest.raises(OtherStore):  # what is not finished is no store
+        bind(world.database, RunStore(bucket_url, must_exist=True))
+    path.write_bytes(content)
+    said = _copy(world, world.store.url, bucket_url).out
+    assert said.startswith("copied ")
+    assert said.endswith(f"\nThe copy is whole. To use it: LEADERBOARD_STORE_URL={bucket_url}\n")
+    again = world.submit(run_text(9))  # while the copy was made
+    assert f"copied 1 file, {len(run_text(9)):,} bytes" in _copy(world, world.store.url, bucket_url).out
+    assert _copy(world, bucket_url, back).status == 0
+    sha256 = world.scoring(again).submission.sha256
+    before |= {f"runs/{sha256[:2]}/{sha256}": run_text(9).encode()}
+    for url in (bucket_url, back):
+        moved = RunStore(url, must_exist=True)
+        bind(world.database, moved)
+        assert _bytes(moved) == before
+        done = run_here(["verify", "--figures"], _environment(world, url))
+        assert (done.status, "nothing differs" in done.out) == (0, True), done
+
+
+@ONE_ENGINE
+def test_nothing_is_copied_over_the_store_of_another_database_or_out_of_a_new_one(
+    world: World, bucket_url: str, tmp_path: Path
+) -> None:
+    assert "has no id yet" in _copy(world, world.store.url, bucket_url).err
+    bind(world.database, world.store)
+    RunStore(bucket_url).identify("another")
+    done = _copy(world, world.store.url, bucket_url)
+    assert (done.status, done.err) == (2, f"{bucket_url} is the run store of another database\n")
