@@ -15,7 +15,9 @@ from leaderboard.frozen import frozen
 MAIL_ADDRESS = re.compile(r"[^@\s<>()\[\],;:\\\"]+@[a-z0-9.-]+", re.IGNORECASE)
 WHOLE = re.compile("[0-9]{1,18}")
 PREFIX = "LEADERBOARD_"
-READ_ELSEWHERE = (f"{PREFIX}TOKEN", f"{PREFIX}SERVER", f"{PREFIX}TEST_POSTGRES_URL")  # by cli/options.py, the tests
+READ_ELSEWHERE = {
+    f"{PREFIX}{name}" for name in ("TOKEN", "SERVER", "TEST_POSTGRES_URL", "SHARED")
+}  # by cli/options, tests
 YES, NO = {"1", "yes", "true", "on"}, {"0", "no", "false", "off"}
 HOST_NAME = re.compile(r"\[[0-9a-f:.]+\]|[a-z0-9_-]+(?:\.[a-z0-9_-]+)*")  # no port
 
@@ -179,7 +181,7 @@ class Config:
 
 def unknown_settings(environment: Mapping[str, str] = os.environ) -> list[str]:
     """The names that look like a setting's and are read by nothing here."""
-    known = {*map(_variable, fields(Config)), *READ_ELSEWHERE}
+    known = READ_ELSEWHERE.union(map(_variable, fields(Config)))
     return sorted(name for name in environment if name.startswith(PREFIX) and name not in known)
 
 

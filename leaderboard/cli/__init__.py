@@ -19,6 +19,7 @@ OK, FAILED, INTERRUPTED = 0, 2, 130
 
 COMMANDS = {  # name: (the module that has the command, its line in the list)
     "demo": ("demo", "The site, a worker and the demonstration campaigns on this machine."),
+    "init": ("operating", "A new installation: settings, database, store, an admin."),
     "serve": ("serve", "The site."),
     "worker": ("worker", "Scores what is submitted."),
     "score": ("score", "Scores run files offline: no database, no site."),
@@ -46,6 +47,8 @@ COMMANDS = {  # name: (the module that has the command, its line in the list)
     "submission": ("operations", "Lists runs; hides, disqualifies, withdraws one; which stands."),
     "system": ("operations", "Systems: baselines, descriptions, links."),
     "trail": ("operations", "Who did what in a campaign."),
+    "status": ("operating", "What goes on: queue, workers, mails, last backup."),
+    "doctor": ("operating", "What is wrong with the installation, and what to do."),
     "verify": ("verify", "Whether what is on record is what this program wrote."),
     "rescore": ("operations", "Scores an evaluation's runs anew."),
 }

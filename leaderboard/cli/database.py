@@ -24,7 +24,7 @@ def upgrade() -> None:
     \b
     LEADERBOARD_DATABASE_URL=postgresql://localhost/leaderboard leaderboard db upgrade
     """
-    with _connected(Config.from_environment()) as database:
+    with connected(Config.from_environment()) as database:
         migrate.upgrade(database)
         migrate.require_this_build(database)
         click.echo(f"{_shown(database)} is at revision {migrate.current(database)}")
@@ -37,7 +37,7 @@ def current() -> int:
     \b
     leaderboard db current
     """
-    with _connected(Config.from_environment(), must_exist=True) as database:
+    with connected(Config.from_environment(), must_exist=True) as database:
         due = _upgrade_due(database)
         click.echo(
             due or f"the database {_shown(database)} is at revision {migrate.newest()}, which this version needs"
@@ -46,7 +46,7 @@ def current() -> int:
 
 
 @contextmanager
-def _connected(config: Config, *, must_exist: bool = False) -> Iterator[Database]:
+def connected(config: Config, *, must_exist: bool = False) -> Iterator[Database]:
     """The installation's database, with or without tables. Raises BadInput, and Unavailable when it can't be used."""
     context = click.get_current_context(silent=True)
     program = context.command_path if context else "leaderboard"
@@ -66,7 +66,7 @@ def _connected(config: Config, *, must_exist: bool = False) -> Iterator[Database
 @contextmanager
 def up_to_date(config: Config) -> Iterator[Database]:
     """The same, when its tables are those that this version needs; raises Conflict, saying what to do, when not."""
-    with _connected(config, must_exist=True) as database:
+    with connected(config, must_exist=True) as database:
         if due := _upgrade_due(database):
             raise errors.Conflict(due)
         yield database

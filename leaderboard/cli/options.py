@@ -16,6 +16,7 @@ import sys
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from datetime import datetime
 from enum import EnumType
 from functools import reduce
 from io import FileIO
@@ -267,8 +268,8 @@ def csv_text(rows: Iterable[Iterable[object]]) -> str:
 
 
 def json_text(document: object) -> str:
-    """The document as indented JSON. NaN and infinity have no place in it: raises ValueError."""
-    return json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+    """The document as indented JSON, moments as ISO 8601. NaN and infinity have no place in it: raises ValueError."""
+    return json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False, default=datetime.isoformat) + "\n"
 
 
 def defined(value: float) -> float | None:

@@ -54,7 +54,7 @@ def add(name: str, email: str | None, admin: bool, password_stdin: bool) -> None
     \b
     leaderboard user add ada --email ada@example.org
     """
-    new = people.new_account(name, _password(password_stdin), email)
+    new = people.new_account(name, ask_password(password_stdin), email)
     with writing() as session:
         made = people.create_user(session, CONSOLE, new, is_admin=admin)
     click.echo(f"made the account {made.name}{' (admin)' if made.is_admin else ''}")
@@ -68,7 +68,7 @@ def password(name: str, password_stdin: bool) -> None:
     \b
     leaderboard user password ada
     """
-    chosen = _password(password_stdin)
+    chosen = ask_password(password_stdin)
     with reading() as session:
         about = people.find_user(session, name)
     new = people.hashed(chosen, about.name, about.email or "")
@@ -183,7 +183,7 @@ def _day(moment: datetime | None) -> str:
     return f"{moment:%Y-%m-%d}" if moment else "never"
 
 
-def _password(from_stdin: bool) -> str:
+def ask_password(from_stdin: bool) -> str:
     """Never from the arguments: everybody on the machine can read those."""
     if from_stdin:
         return sys.stdin.readline().rstrip("\r\n")

@@ -1,7 +1,6 @@
 """What goes on in an installation: read here for `leaderboard status`, `leaderboard doctor` and `/metrics`."""
 
 from datetime import datetime
-from typing import NamedTuple
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -24,7 +23,8 @@ DATABASE_BYTES = {  # by engine; of SQLite without what still lies in the file b
 }
 
 
-class SeenWorker(NamedTuple):
+@frozen
+class SeenWorker:
     """A worker: host, process id and a random number; what it runs; seconds since its last heartbeat, by the
     database's clock."""
 

@@ -125,8 +125,8 @@ def failing(tmp_path: Path, migrated_sqlite: Path) -> Iterator[Flask]:
     """A site with a page that fails."""
     config = Config(
         f"sqlite:///{migrated_sqlite}",
-        str(tmp_path / "store"),
-        "a secret that only the tests know",
+        store_url=str(tmp_path / "store"),
+        secret_key="a secret that only the tests know",
         secure_cookies=False,
     )
     app = create_app(config)
@@ -154,7 +154,7 @@ def asked(app_client: FlaskClient, number: str) -> str:
 
 def test_a_proxys_number_is_taken_where_a_proxy_is_trusted_and_well_formed(tmp_path: Path) -> None:
     for proxies in (0, 1):
-        config = Config(f"sqlite:///{tmp_path}/x", str(tmp_path), "a secret of the tests", trusted_proxies=proxies)
+        config = Config(f"sqlite:///{tmp_path}/x", store_url=f"{tmp_path}", secret_key="s", trusted_proxies=proxies)
         app = create_app(config)
         with closing(app.extensions["database"]):
             client = app.test_client()
