@@ -28,7 +28,7 @@ demo: install ## the site, a worker and the demonstration campaigns at http://12
 	@exec $(BIN)/leaderboard demo
 
 test: install ## all tests, with a real PostgreSQL and a real browser
-	@$(BIN)/python -m scripts.browser
+	@$(BIN)/python -m scripts.programs
 	@# Compiled modules are kept, whatever the shell says: the tests start Python some hundred times.
 	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 

@@ -11,7 +11,7 @@ from typing import Literal
 
 from playwright.sync_api import Browser, sync_playwright
 
-from scripts.browser import installed
+from scripts.programs import browser as installed_browser
 
 FOLDER = Path(__file__).parent.parent / "docs" / "pictures"
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
@@ -26,7 +26,7 @@ PAGES = {
 
 
 def main() -> int:
-    browser = installed()
+    browser = installed_browser()
     if browser is None:
         sys.stdout.write("no browser: run `make test` once, which installs one\n")
         return 1

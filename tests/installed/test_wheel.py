@@ -17,8 +17,10 @@ def _tracked(folder: str) -> set[str]:
     return {name for name in listed.split("\0") if (REPOSITORY / name).is_file()}
 
 
-def test_the_wheel_carries_every_module_template_migration_seed_and_document(wheel: Path) -> None:
-    inside = {f"leaderboard/{name}" for folder in ("templates", "migrations", "seeds") for name in _tracked(folder)}
+def test_the_wheel_carries_every_module_template_migration_seed_document_and_example_of_operating(wheel: Path) -> None:
+    inside = {
+        f"leaderboard/{name}" for folder in ("templates", "migrations", "seeds", "deploy") for name in _tracked(folder)
+    }
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
     served = {f"leaderboard/{name}" for name in _tracked("docs") if name.endswith(".md")}

@@ -9,7 +9,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, ConsoleMessage, Error, Page, sync_playwright
 
-from scripts.browser import installed
+from scripts.programs import browser as installed_browser
 
 WAIT_MILLISECONDS = 15_000
 # Two pages of its own address bar, which Chromium loads unseen with the first page of each session: two fifths of what
@@ -75,8 +75,8 @@ class Console:
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     """Headless Chromium: the system's, else playwright's own."""
-    program = installed()
-    assert program is not None, "no browser: run `make test`, or `python -m scripts.browser` to install one"
+    program = installed_browser()
+    assert program is not None, "no browser: run `make test`, or `python -m scripts.programs` to install one"
     # Chromium's sandbox refuses to work for root; a container's /dev/shm is too small for its pages.
     arguments = ["--disable-dev-shm-usage", *(["--no-sandbox"] if os.geteuid() == 0 else [])]
     arguments.append(f"--disable-features={','.join((*LEFT_OUT_BY_PLAYWRIGHT, *UNSEEN))}")
