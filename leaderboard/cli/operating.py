@@ -2,7 +2,7 @@
 
 import secrets
 import shlex
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import timedelta
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -65,7 +65,8 @@ def init(
         mail_from = click.prompt("Mails come from")
     address, own = urlsplit(public_url), Path(database, "leaderboard.sqlite").absolute()
     is_encrypted = address.scheme == "https"
-    config = Config(
+    config = replace(
+        Config.from_environment(),  # what is set already, such as for a bucket, goes into the file too
         database_url=database if "://" in database else f"sqlite:///{own}",
         store_url=store if "://" in store else str(Path(store).absolute()),
         secret_key=secrets.token_hex(32),

@@ -64,6 +64,12 @@ def test_init_leaves_an_installation_that_is_ready(
     assert run_here(["verify"], settings).status == 0
 
 
+def test_init_keeps_what_is_set_already(install: Says, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LEADERBOARD_UPLOAD_BYTES", "1000000")
+    install("--public-url", "http://localhost", "--admin", "ada")
+    assert settings_in(tmp_path / "leaderboard.env")["LEADERBOARD_UPLOAD_BYTES"] == "1000000"
+
+
 def test_init_without_tls_lets_people_log_in_without_it(install: Says, tmp_path: Path) -> None:
     install("--public-url", "http://localhost:8000", "--admin", "ada")
     settings = settings_in(tmp_path / "leaderboard.env")
