@@ -1,11 +1,10 @@
 """A store in a bucket of any service that speaks S3. Where it is, and who asks, obstore reads from AWS_… variables."""
 
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from tempfile import gettempdir
-from typing import TYPE_CHECKING
 
 import obstore
 from obstore.exceptions import BaseError
@@ -15,17 +14,7 @@ from leaderboard.errors import BadInput, Missing, NoStore, OtherStore
 from leaderboard.store.folder import file_system, temporary_file
 from leaderboard.store.places import IDENTITY, MARK, RUNS
 
-if TYPE_CHECKING:
-    from obstore.store import ClientConfig, RetryConfig
-
-# A request that gets no answer is given up after 5 s, and one that failed sooner is tried again until then. Whether
-# there is TLS, the endpoint says.
-TIMEOUTS: "ClientConfig" = {
-    "connect_timeout": "2s",
-    "timeout": "5s",
-    "allow_http": True,
-}
-RETRIES: "RetryConfig" = {"max_retries": 4, "retry_timeout": timedelta(seconds=5)}
+SECONDS = timedelta(seconds=5)  # after which a request without an answer is given up; one that failed is tried again
 MADE = f"{MARK}/made"
 PART = 5 * 2**20  # bytes of one request, so that 1 MB/s is fast enough
 PARTS_AT_ONCE = 2
@@ -37,15 +26,18 @@ class Bucket:
     A process that has asked for an object can't be forked: obstore's threads don't live on in the new one.
     """
 
-    kind, address = "prefix", "the bucket and prefix"
-
     def __init__(self, path: str) -> None:
         """path: the bucket and the prefix, with slashes between. Raises BadInput where there is no bucket."""
         self._bucket, _, prefix = path.strip("/").partition("/")
         if not self._bucket:
             raise BadInput("LEADERBOARD_STORE_URL: expected a bucket, such as s3://bucket/prefix")
         self._url = f"s3://{self._bucket}/{prefix}".rstrip("/")
-        self._store = S3Store(self._bucket, prefix=prefix or None, client_options=TIMEOUTS, retry_config=RETRIES)
+        self._store = S3Store(
+            self._bucket,
+            prefix=prefix or None,
+            client_options={"timeout": SECONDS, "allow_http": True},  # the endpoint says whether there is TLS
+            retry_config={"retry_timeout": SECONDS, "max_retries": 4},
+        )
 
     def __str__(self) -> str:
         return self._url
@@ -74,9 +66,10 @@ class Bucket:
         self.put(path, name)
 
     def put(self, path: Path, name: str) -> None:
+        if name.startswith(f"{RUNS}/") and self.exists(name):
+            return  # under its hash: the same bytes
         with self._answering(name):
-            if not (name.startswith(f"{RUNS}/") and self._size(name) == path.stat().st_size):
-                obstore.put(self._store, name, path, chunk_size=PART, max_concurrency=PARTS_AT_ONCE)
+            obstore.put(self._store, name, path, chunk_size=PART, max_concurrency=PARTS_AT_ONCE)
 
     @contextmanager
     def reading(self, name: str) -> Iterator[Path]:
@@ -102,15 +95,10 @@ class Bucket:
             obstore.delete(self._store, name)
 
     def exists(self, name: str) -> bool:
-        with self._answering(name):
-            return self._size(name) is not None
-
-    def _size(self, name: str) -> int | None:
-        """The bytes of an object; None where there is none."""
-        try:
-            return obstore.head(self._store, name)["size"]
-        except FileNotFoundError:
-            return None
+        with suppress(Missing), self._answering(name):
+            obstore.head(self._store, name)
+            return True
+        return False
 
     @contextmanager
     def _answering(self, name: str) -> Iterator[None]:

@@ -40,8 +40,6 @@ class Folder:
     store.
     """
 
-    kind, address = "folder", "the full path of the folder"
-
     def __init__(self, root: Path) -> None:
         self._root = root
 
@@ -114,9 +112,8 @@ class Folder:
         path = self._root / name
         if not self.exists(name):
             _ = self.identity
-            kind = name.partition("/")[0]
-            if not self.exists(kind):  # none was ever kept here, or all were moved away
-                raise NoStore(f"{self._root} has no folder {kind}")
+            if not self.exists(RUNS):  # none was ever kept here, or all were moved away
+                raise NoStore(f"{self._root} has no folder {RUNS}")
             raise Missing(f"The stored file {path.name} is missing.")
         return path
 

@@ -17,9 +17,6 @@ IDENTITY = "id"  # a file in it; the database has the same
 class Place(Protocol):
     """Files under names such as `runs/ab/SHA256`. Every function raises NoStore when the place does not answer."""
 
-    kind: str  # a word for it
-    address: str  # what LEADERBOARD_STORE_URL names it by, in words
-
     def __str__(self) -> str: ...
 
     def make(self) -> None:

@@ -6,15 +6,16 @@ import os
 import re
 import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from functools import partial
 from itertools import islice
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
 
 from leaderboard.config import Config
-from leaderboard.errors import BadInput, Damaged, Missing, NoStore, OtherStore
-from leaderboard.formats import ByteSource
-from leaderboard.store.arriving import PIECE, Arriving, Received
+from leaderboard.errors import BadInput, Damaged, FileRejected, Missing, NoStore, OtherStore, TooLarge
+from leaderboard.formats import ByteSource, Limits, open_plain
+from leaderboard.formats.plain_text import BYTE_ORDER_MARK, GZIP_MAGIC, NO_CAP
+from leaderboard.frozen import frozen
 from leaderboard.store.folder import Folder, file_system
 from leaderboard.store.places import IDENTITY, INCOMING, MARK, RANKED, REMAKE, RUNS, SET_ASIDE, Place
 from leaderboard.store.ranked_lists import RankedList, is_sound, read_list, write_lists
@@ -24,10 +25,94 @@ LOOKED_UP_AT_ONCE = 500  # files
 OWNER = re.compile(r"([0-9]{1,9})-([0-9]{1,9})")  # submission and compat; other files there are not ours
 CHECK = f"{INCOMING}/check"
 CHECK_BYTES = 4096  # a file of one block: an empty one fits on a full disk
+PIECE = 1 << 18  # bytes read at once
+LONGEST_FILENAME = 200  # characters
 DAMAGED = (
     "The copy of this run's ranked lists is damaged or missing. It is made again by itself: try again in a minute. "
     "Where that does not help, the organisers find the reason in the worker's log. The run's figures are not touched."
 )
+
+
+@frozen
+class Received:
+    """A file in the store.
+
+    sha256, md5, size       of the bytes as received; the first is the receipt, the second what archives publish
+    text_sha256, text_size  of the text after decompression, which tells one run from another however it was compressed;
+                            of the bytes themselves when they can't be read as text
+    filename                what the sender called it, for messages only
+    """
+
+    sha256: str
+    md5: str
+    text_sha256: str
+    size: int
+    text_size: int
+    filename: str
+
+
+class Arriving:
+    """A file as it arrives: written to `path`, hashed and counted. `filename` has no folders (of either kind of path)
+    and no characters that can't be seen.
+    """
+
+    def __init__(self, path: Path, filename: str, config: Config) -> None:
+        self.path = path
+        last = PureWindowsPath(filename).name
+        self.filename = "".join(filter(str.isprintable, last))[-LONGEST_FILENAME:] or "run"
+        self._config = config
+        self._size = 0
+        self._sha256 = hashlib.sha256()
+        self._md5 = hashlib.md5(usedforsecurity=False)
+        with file_system():
+            self._file = path.open("wb")
+
+    def write(self, data: bytes | bytearray) -> None:
+        """Raises TooLarge past the cap, and then for whatever comes; NoStore when it can't be written."""
+        self._size += len(data)
+        self._require_size()
+        self._sha256.update(data)
+        self._md5.update(data)
+        with file_system():
+            self._file.write(data)
+
+    def close(self) -> None:
+        with file_system():
+            self._file.close()
+
+    def whole(self) -> Path:
+        """Where it lies, now that all of it has come. Raises TooLarge for what `write` refused."""
+        self._require_size()
+        self.close()
+        return self.path
+
+    def received(self) -> Received:
+        """What it is, now that all of it has come. Raises TooLarge as `whole` does, and over the cap of text."""
+        path = self.whole()
+        with file_system(), path.open("rb") as file:
+            start = file.read(len(BYTE_ORDER_MARK))
+        sha256, md5 = self._sha256.hexdigest(), self._md5.hexdigest()
+        text_sha256, text_size = sha256, self._size
+        if text_size > self._config.text_bytes or start.startswith((GZIP_MAGIC, BYTE_ORDER_MARK)):
+            with suppress(FileRejected):  # what is wrong with it is said later, with every other problem
+                text_sha256, text_size = self._hash_text(path)
+        return Received(sha256, md5, text_sha256, self._size, text_size, self.filename)
+
+    def _hash_text(self, path: Path) -> tuple[str, int]:
+        """SHA-256 and size of the text, where it is not what was received."""
+        text_sha256, text_size, cap = hashlib.sha256(), 0, self._config.text_bytes
+        with open_plain(path, Limits(expanded_bytes=NO_CAP), self.filename) as text:
+            while piece := text.read(PIECE):
+                text_size += len(piece)
+                if text_size > cap:
+                    raise TooLarge(f"The file expands to more than {cap:,} bytes, the most taken here.")
+                text_sha256.update(piece)
+        return text_sha256.hexdigest(), text_size
+
+    def _require_size(self) -> None:
+        cap = self._config.upload_bytes
+        if self._size > cap:
+            raise TooLarge(f"The file is larger than {cap:,} bytes, the most taken here; compress it with gzip.")
 
 
 class _Hashing:
@@ -51,7 +136,6 @@ class RunStore:
         """The store at a URL, made where it is missing; `config` bounds what `receive` takes, packed and unpacked.
 
         url: a folder, or a bucket and prefix as s3://bucket/prefix; of any other kind raises BadInput
-
         must_exist: it is not made, and what is asked of it raises NoStore while it is missing.
         """
         self.url = url  # what another process opens it with
@@ -59,11 +143,7 @@ class RunStore:
         self.place = _place_of(url)
         self.bound: str | None = None  # the id of the store to which `bind` has bound this process
         if not must_exist:
-            self.make()
-
-    def make(self) -> None:
-        """Makes the store where it is missing."""
-        self.place.make()
+            self.place.make()
 
     @property
     def identity(self) -> str | None:
@@ -81,11 +161,10 @@ class RunStore:
     def require(self, identity: str | None) -> None:
         """Raises OtherStore when the store has another id; None: any will do. Also when there is none."""
         if identity not in (None, self.identity):
-            place = self.place
             raise OtherStore(
-                f"{place} is the run store of another database, or a new one. Set LEADERBOARD_STORE_URL to "
-                f"{place.address} that this database was used with before or, for a new database, to a new "
-                f"{place.kind}; or set LEADERBOARD_DATABASE_URL to the store's database"
+                f"{self.place} is the run store of another database, or a new one. Set LEADERBOARD_STORE_URL to the "
+                "full path of the folder, or the bucket and prefix, that this database was used with before or, for a "
+                "new database, to a new folder or prefix; or set LEADERBOARD_DATABASE_URL to the store's database"
             )
 
     def check(self) -> None:
@@ -141,17 +220,10 @@ class RunStore:
         with self.receiving(stream, filename) as (received, _):
             return received
 
-    @contextmanager
-    def reading(self, sha256: str) -> Iterator[Path]:
+    def reading(self, sha256: str) -> AbstractContextManager[Path]:
         """The bytes as received, as a file on this machine within the block. Raises Missing where there is none."""
-        run, aside = _run(sha256), _aside(sha256)
-        with ExitStack() as block:
-            try:
-                path = block.enter_context(self.place.reading(run))
-            except Missing:  # a sweep may just have moved it
-                name = aside if self.place.exists(aside) else run
-                path = block.enter_context(self._reading(name))
-            yield path
+        run = _run(sha256)
+        return self._reading(run, _aside(sha256), run)  # a sweep may just move it
 
     @contextmanager
     def open_run(self, sha256: str) -> Iterator[ByteSource]:
@@ -250,14 +322,16 @@ class RunStore:
         self.place.remove(f"{REMAKE}/{_owner(submission_id, compat)}")
 
     @contextmanager
-    def _reading(self, name: str) -> Iterator[Path]:
-        """A file of the store. Raises Missing when there is none, and OtherStore when this is another store."""
+    def _reading(self, *names: str) -> Iterator[Path]:
+        """The first file of these. Raises Missing when there is none, and OtherStore when this is another store."""
         with ExitStack() as block:
-            try:
-                path = block.enter_context(self.place.reading(name))
-            except Missing:
+            for name in names:
+                with suppress(Missing):
+                    path = block.enter_context(self.place.reading(name))
+                    break
+            else:
                 self.require(self.bound)
-                raise
+                raise Missing(f"The stored file {names[0].rpartition('/')[2]} is missing.")
             yield path
 
 

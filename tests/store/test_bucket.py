@@ -55,14 +55,11 @@ def test_a_file_that_is_there_is_not_sent_again(store: RunStore, caplog: pytest.
     assert {method for method, _ in _requests(caplog)} == {"GET", "HEAD"}
 
 
-def test_a_file_cut_short_is_found_damaged_and_mended_by_sending_it_again(store: RunStore) -> None:
+def test_other_bytes_than_the_receipts_are_found_when_they_are_read(store: RunStore) -> None:
     sha256 = store.receive(io.BytesIO(TEXT), "run").sha256
     obstore.put(_objects(store), f"runs/{sha256[:2]}/{sha256}", TEXT[:-3])
     with pytest.raises(Damaged, match=sha256), store.open_run(sha256):
         pass
-    store.receive(io.BytesIO(TEXT), "run")
-    with store.open_run(sha256) as stream:
-        assert stream.read(1000) == TEXT
 
 
 @pytest.mark.parametrize(("queries", "requests"), [(100, 2), (1000, 3)])
@@ -96,7 +93,7 @@ def test_a_new_prefix_takes_an_id_and_another_databases_or_a_half_copied_one_is_
     with pytest.raises(OtherStore) as refused:
         store.require("another id")
     assert refused.value.in_full.startswith(f"{store.url} is the run store of another database, or a new one. Set")
-    assert "to the bucket and prefix that this database was used with before" in refused.value.in_full
+    assert "or the bucket and prefix, that this database was used with before" in refused.value.in_full
     store.receive(io.BytesIO(TEXT), "run")
     for name in ("id", "made"):
         obstore.delete(_objects(store), f"leaderboard-run-store/{name}")

@@ -3,6 +3,7 @@
 import logging
 import secrets
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from urllib.request import Request, urlopen
 
@@ -12,19 +13,26 @@ BOTH_STORES = pytest.mark.parametrize("store_kind", ["folder", "bucket"])
 BUCKET = "tests"
 
 
-@pytest.fixture(scope="session")
-def s3_endpoint() -> Iterator[str]:
-    """The address of an S3 service that has the bucket `tests`."""
+@contextmanager
+def s3_service(port: int = 0) -> Iterator[str]:
+    """The address of an S3 service that has the bucket `tests`; services of one process have the same objects."""
     from moto.server import ThreadedMotoServer  # takes a second
 
     logging.getLogger("werkzeug").setLevel(logging.WARNING)  # else a line for each request
-    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=port, verbose=False)
     server.start()
     host, port = server.get_host_and_port()
     with urlopen(Request(f"http://{host}:{port}/{BUCKET}", method="PUT")):
         pass
     yield f"http://{host}:{port}"
     server.stop()
+
+
+@pytest.fixture(scope="session")
+def s3_endpoint() -> Iterator[str]:
+    """A service for all tests of this process."""
+    with s3_service() as endpoint:
+        yield endpoint
 
 
 @pytest.fixture

@@ -32,7 +32,7 @@ def bind(database: Database, store: RunStore) -> None:
     with database.read() as session:
         identity = require_own(session, store)
     if identity is None:
-        store.make()
+        store.place.make()
         with database.write() as session:
             # Whoever comes second waits here until the first one's store has its id.
             new = session.scalar(FIRST, {"store": secrets.token_hex(16)})
