@@ -57,7 +57,7 @@ class Config:
     database_connections: int = _setting(
         10, "The most connections to PostgreSQL that one process of the site opens.", least=6
     )
-    store_url: str = _setting("store", "The folder that keeps the run files.")
+    store_url: str = _setting("store", "What keeps the run files: a folder, or s3://bucket/prefix.")
     secret_key: str = _setting("", "Signs sessions and forms. The site does not start without one.", least=32)
     upload_bytes: int = _setting(512 * 2**20, "The largest upload, as received.", least=1000)
     text_bytes: int = _setting(4 * 2**30, "The largest upload once it is decompressed.", least=1000)
