@@ -19,9 +19,8 @@ from leaderboard.cli.options import Reads, aligned, flag, json_text, option
 from leaderboard.cli.users import ask_password, password_stdin
 from leaderboard.config import Config
 from leaderboard.db import exists
-from leaderboard.moments import moment_in_words
-from leaderboard.numbers import counted, size
-from leaderboard.operating.doctor import PROBLEM, examine
+from leaderboard.numbers import size
+from leaderboard.operating.doctor import PROBLEM, day_of, examine
 from leaderboard.operating.reads import installation_status
 from leaderboard.private_files import private_file
 from leaderboard.store import RunStore
@@ -104,16 +103,13 @@ def status(as_json: bool) -> None:
     with reading() as session:
         now = installation_status(session, present())
     age = f", the oldest for {timedelta(seconds=round(now.waiting_seconds))}" if now.waiting_seconds is not None else ""
-    dates = now.verified.clean_at, now.backed_up_at
-    verified, backed_up = (moment_in_words(moment) if moment else "never" for moment in dates)
     rows = [
         ("runs", f"{now.waiting:,} waiting{age}; {now.scoring:,} being scored; {now.failed:,} failed"),
         *(("worker", f"{each.name}, version {each.version}, {each.silent_seconds:.0f} s ago") for each in now.workers),
         ("mails", f"{now.mails_waiting:,} waiting; {now.mails_failed:,} failed"),
-        ("verified", f"{verified}{', differences since' if now.verified.differences else ''}"),
-        ("backed up", backed_up),
-        ("holds", f"{counted(now.submissions, 'submission')}, {counted(now.evaluations, 'evaluation')}"),
-        ("database", size(now.database_bytes)),
+        ("verified", f"{day_of(now.verified.clean_at)}{', differences since' if now.verified.differences else ''}"),
+        ("backed up", day_of(now.backed_up_at)),
+        ("holds", f"{now.submissions:,} submissions, {now.evaluations:,} evaluations, {size(now.database_bytes)}"),
     ]
     click.echo(json_text(asdict(now)) if as_json else aligned(rows, (0, 1)), nl=False)
 

@@ -23,11 +23,6 @@ from leaderboard.web.server import Log, Worker, close_after_upload, gate
 THREADS = 400  # of one process, most of which wait for slow clients
 CONNECTIONS = 1000  # of one process
 IDLE_SECONDS = 5  # between two requests of a connection, and before its first one
-PLAIN_HTTP = (
-    "cookies go over HTTPS only, and LEADERBOARD_PUBLIC_URL is no https:// address: over plain HTTP nobody can log in "
-    "but at localhost. Put TLS in front, or set LEADERBOARD_SECURE_COOKIES=no for a trial without TLS"
-)
-NEW_KEY = "python -c 'import secrets; print(secrets.token_hex(32))'"
 
 
 class _Site(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
@@ -67,11 +62,6 @@ def serve(host: str, port: int, workers: int, threads: int, fd: int | None, sett
     """
     config = Config.from_environment()
     logs.set_up(config)
-    if not config.secret_key:
-        raise BadInput(
-            "LEADERBOARD_SECRET_KEY is not set: it signs the sessions of the site. Set it to a long random text that "
-            f"stays the same and that nobody else knows, such as the output of {NEW_KEY}"
-        )
     with ProcessPoolExecutor(1) as apart:  # a process that has asked a bucket can't be forked
         apart.submit(_require_store, config).result()
     create_app(config)  # a wrong setting is reported here, once, and not by every process
@@ -83,7 +73,9 @@ def serve(host: str, port: int, workers: int, threads: int, fd: int | None, sett
             "they know it by in LEADERBOARD_HOSTS, such as leaderboard.example.org"
         )
     if config.secure_cookies and config.hosts != Config().hosts and config.site_url.startswith("http:"):
-        click.echo(PLAIN_HTTP, err=True)
+        click.echo(
+            "nobody can log in over plain HTTP: put TLS in front, or set LEADERBOARD_SECURE_COOKIES=no", err=True
+        )
     click.echo(f"the site listens at {address_of(listener)}")
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # a connection and an upload are a file each

@@ -138,14 +138,14 @@ def _work(_: Config, database: Database) -> Answer:
             (
                 done is None or done < now - NIGHTLY,
                 WARNING,
-                f"run `leaderboard {command}` every night, last: {_day(done)}",
+                f"run `leaderboard {command}` every night, last: {day_of(done)}",
             )
             for command, done in nightly.items()
         ),
     ]
 
 
-def _day(moment: datetime | None) -> str:
+def day_of(moment: datetime | None) -> str:
     return moment_in_words(moment) if moment else "never"
 
 

@@ -81,7 +81,10 @@ def create_app(config: Config, *, setting_up: bool = False) -> Flask:
     Raises BadInput when there is no secret key to sign sessions with, or a host's name is none.
     """
     if not config.secret_key:
-        raise BadInput("LEADERBOARD_SECRET_KEY: set it to a long random text; it signs the sessions of the site")
+        raise BadInput(
+            "LEADERBOARD_SECRET_KEY is not set: it signs the sessions of the site. Set it to a long random text that "
+            "stays the same and nobody else knows, such as of python -c 'import secrets; print(secrets.token_hex(32))'"
+        )
     if not config.host_names:  # raises when one can't be read
         raise BadInput("LEADERBOARD_HOSTS: name at least one host that the site answers to")
     named = urlsplit(config.site_url)  # raises when it can't be read, as the mail server's settings do

@@ -114,10 +114,7 @@ def _without_slash() -> str | None:
 def _refused_form(_: CSRFError) -> ResponseReturnValue:
     if not config().secure_cookies or request.is_secure or current_app.config["SESSION_COOKIE_NAME"] in request.cookies:
         return page(400, STALE_FORM)
-    log.warning(
-        "a form that came over plain HTTP, as %s, was refused: browsers send cookies over HTTPS only. Put TLS in front "
-        "(docs/operating.md), or set LEADERBOARD_SECURE_COOKIES=no for a trial without TLS", request.host_url,
-    )  # fmt: skip
+    log.warning("no cookie came with a form at %s; TLS, or LEADERBOARD_SECURE_COOKIES=no, mends it", request.host_url)
     address = config().site_url
     there = f"{address}{request.path}" if address.startswith("https:") else "its address that begins with https://"
     return page(400, f"You opened this site without encryption, and it works with HTTPS only. Open it at {there}.")
