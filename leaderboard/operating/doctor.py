@@ -20,7 +20,7 @@ import sqlalchemy as sa
 from leaderboard import migrate
 from leaderboard.config import Config, unknown_settings
 from leaderboard.db import Database, clock
-from leaderboard.errors import LeaderboardError, Unavailable
+from leaderboard.errors import LeaderboardError
 from leaderboard.mail.smtp import connected, is_here
 from leaderboard.moments import moment_in_words
 from leaderboard.numbers import counted, size
@@ -146,6 +146,7 @@ def _work(_: Config, database: Database) -> Answer:
 
 
 def day_of(moment: datetime | None) -> str:
+    """In words; `never` for None."""
     return moment_in_words(moment) if moment else "never"
 
 
@@ -155,9 +156,9 @@ CHECKS: dict[Callable[[Config, Database], Answer], str] = {  # in this order, an
     _mail: "mails wait; correct LEADERBOARD_SMTP_URL, or ask whoever runs the server",
     _disk: "let this account read the folder",
     _database: "start it, or correct LEADERBOARD_DATABASE_URL",
-    _clock: "",
+    _clock: "see the database's log",
     _store: "bring it back, or correct LEADERBOARD_STORE_URL",
-    _work: "",
+    _work: "see the database's log",
 }
 
 
@@ -171,8 +172,8 @@ def examine(config: Config) -> Iterator[Finding]:
             try:
                 seen, doubts = (NEEDED, [(True, NOT_CHECKED, NEEDED)]) if is_away else check(config, database)
             except (LeaderboardError, OSError, sa.exc.SQLAlchemyError) as error:
-                seen = error.in_full if isinstance(error, Unavailable) else str(error)
-                doubts = [(True, PROBLEM, f"{seen}: {to_do}")]
+                seen = getattr(error, "reason", "") or str(error)
+                doubts = [(True, PROBLEM, f"{seen}; {to_do}")]
             findings = [Finding(name, verdict, words) for holds, verdict, words in doubts if holds]
             yield from findings or [Finding(name, OK, seen)]
             is_away |= check is _database and PROBLEM in {finding.verdict for finding in findings}
