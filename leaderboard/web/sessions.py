@@ -7,9 +7,10 @@ from functools import wraps
 from typing import ParamSpec
 
 from flask import Flask, Response, after_this_request, g, redirect, request, session, url_for
+from flask.sessions import SecureCookieSessionInterface
 from flask.typing import ResponseReturnValue
 from flask_login import LoginManager, UserMixin, current_user, login_user, logout_user
-from itsdangerous import BadData
+from itsdangerous import BadData, URLSafeTimedSerializer
 
 from leaderboard.access import Actor
 from leaderboard.accounts import writes as credentials
@@ -18,7 +19,7 @@ from leaderboard.accounts.rate_limits import KnownBrowser
 from leaderboard.accounts.reads import OpenSession, open_session
 from leaderboard.accounts.rules import SESSION_LASTS, token_hash
 from leaderboard.frozen import frozen
-from leaderboard.web.context import config, now, reading, signer, writing
+from leaderboard.web.context import HostsSigner, config, now, reading, signer, writing
 from leaderboard.web.page_cache import A_YEAR
 
 P = ParamSpec("P")
@@ -57,8 +58,19 @@ class SignedIn(UserMixin):  # type: ignore[misc]  # Flask-Login has no types
         return self.token
 
 
+class _Cookies(SecureCookieSessionInterface):
+    """Flask's sessions, whichever host signed them."""
+
+    def get_signing_serializer(self, app: Flask) -> URLSafeTimedSerializer | None:
+        serializer = super().get_signing_serializer(app)
+        if serializer is not None:
+            serializer.signer = HostsSigner
+        return serializer
+
+
 def init_app(app: Flask) -> None:
     """Lets requests know who is signed in."""
+    app.session_interface = _Cookies()
     # Without its context processor, which would look the reader up for the page, too, that says the database is away.
     manager.init_app(app, add_context_processor=False)
     app.config["PERMANENT_SESSION_LIFETIME"] = SESSION_LASTS
