@@ -61,6 +61,7 @@ __all__ = ["scaling"]
 SIZES = (1_000, 10_000, 100_000)
 SYSTEMS, QUERIES, MEASURES = 200, 50, 4
 FEW = 10
+SECRET = "a secret of the trials and of nothing else"
 ROUNDS = 5
 LISTED = 8
 LEASE_SECONDS = 600.0
@@ -187,7 +188,7 @@ def place(engine: str, size: int, systems: int, folder: Path, server: str | None
             connection.exec_driver_sql(f"CREATE DATABASE size_{size}")
         maker.dispose()
         url = address.set(drivername="postgresql", database=f"size_{size}").render_as_string(hide_password=False)
-    config = Config(url, str(folder / f"store-{size}"), "a secret of the trials only", kept_bytes=0)
+    config = Config(database_url=url, store_url=str(folder / f"store-{size}"), secret_key=SECRET, kept_bytes=0)
     with ExitStack() as stack:
         database = Database.connect(url)
         stack.callback(database.close)
@@ -247,7 +248,7 @@ def growth(places: Sequence[Place], actions: dict[str, Callable[[Place], object]
         for number in range(rounds + 1):
             for cost, here in zip(grown.costs, places, strict=True):
                 if number:
-                    cost.take(here.work, lambda here=here: action(here))  # type: ignore[misc]  # mypy can't infer a lambda's default
+                    cost.take(here.work, partial(action, here))
                 else:
                     action(here)
         yield grown
