@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.support.shared import SHARED_VARIABLE
-from trials import kill_storm, readers, siege, smallest_difference, standing_storm
+from trials import kill_storm, readers, scaling, siege, smallest_difference, standing_storm
 from trials.__main__ import TRIALS, trial
 from trials.campaigns import Cell, Counts
 from trials.statistics import broken_promises
@@ -71,3 +71,24 @@ def test_a_promise_of_statistics_is_broken_beyond_three_standard_errors(
     kind: str, counts: Counts, broken: bool
 ) -> None:
     assert bool(list(broken_promises({Cell(kind, "AP", 25, 10, headline=True): counts}))) is broken
+
+
+@pytest.mark.parametrize("engine", ["sqlite", "postgresql"])
+def test_a_claim_and_the_pages_of_a_board_read_as_much_whatever_the_submissions_and_the_queue(
+    engine: str, tmp_path: Path
+) -> None:
+    """By rows and steps of the database, which no load changes; ten systems, twenty times the runs."""
+    grown = {each.name: each.costs for each in scaling.scaling(engine, (100, 2_000), tmp_path, 1, systems=10)}
+    for name in (
+        "a claim",
+        "a worker's look",
+        "board",
+        "progress",
+        "queries",
+        "a query",
+        "a run",
+        "a system",
+        "progress while all wait",
+    ):
+        few, many = (cost.work for cost in grown[name])
+        assert many <= 1.5 * few + scaling.LEAST_WORK, name

@@ -10,6 +10,7 @@ import sys
 
 TRIALS = (
     "kill storm",
+    "scaling",
     "standing storm",
     "import kills",
     "stateful",

@@ -97,6 +97,7 @@ class Submission(Base):
     __table_args__ = (
         sa.UniqueConstraint("submitter_id", "sending_key"),
         sa.Index(None, "evaluation_id", "system_id"),
+        sa.Index("ix_submission_newest", "evaluation_id", "received_at", "id"),
         {"sqlite_autoincrement": True},  # the number of a test run that was removed is no other run's
     )
 

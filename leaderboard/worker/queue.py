@@ -209,7 +209,11 @@ def sweep(session: Session, lease_seconds: float) -> int:
     beyond = clock(max(2 * lease_seconds, BEYOND_SECONDS))
     expired = session.scalars(
         sa.select(Scoring)
-        .where(Scoring.state == State.SCORING, sa.or_(Scoring.lease_until < clock(), Scoring.lease_until > beyond))
+        .where(
+            sa.text(IN_QUEUE),
+            Scoring.state == State.SCORING,
+            sa.or_(Scoring.lease_until < clock(), Scoring.lease_until > beyond),
+        )
         .order_by(Scoring.id)
         .limit(SWEPT_AT_ONCE)
         .with_for_update(skip_locked=True, of=Scoring)

@@ -30,7 +30,7 @@ from leaderboard.submissions.models import Participation, Submission
 from leaderboard.submissions.reads import selection
 from leaderboard.submissions.rules import SHOWN_STATES, UNFINISHED, Designation, Ruling, State, SystemKind
 from leaderboard.teams.models import Pseudonym, System, Team
-from leaderboard.worker.models import Scoring, ScoringSet
+from leaderboard.worker.models import IN_QUEUE, Scoring, ScoringSet
 from leaderboard.worker.reads import current_set, note_current_set
 
 MOST_VALUES = 50  # that a filter offers
@@ -523,9 +523,15 @@ def submissions(
     if page is not None:
         statement = statement.limit(ROWS).offset(paging.before(ROWS))
     rows = _read_rows(session, actor, statement, now)
-    waits = sa.case((Scoring.state.in_(UNFINISHED), Scoring.queued_at))
-    oldest = session.scalar(_joined(sa.select(sa.func.min(waits))).where(*asked))
-    teams = session.execute(_joined(sa.select(Team.slug, Team.name)).where(within).distinct().order_by(Team.name))
+    oldest = session.scalar(_joined(sa.select(sa.func.min(Scoring.queued_at))).where(sa.text(IN_QUEUE), *asked))
+    has_sent = sa.exists().where(selection.ITS_TEAMS_PART)  # whose only upload broke off has taken part all the same
+    taking_part = sa.select(Team.slug, Team.name).join(Participation, Participation.team_id == Team.id)
+    teams = session.execute(
+        taking_part.join(Evaluation, Evaluation.id == Participation.evaluation_id)
+        .where(within, has_sent)
+        .distinct()
+        .order_by(Team.name)
+    )
     own = sa.select(Evaluation).where(within).order_by(Evaluation.period_key, Evaluation.id)
     asked_fields = (field.key for evaluation in session.scalars(own).all() for field in reads.form_fields(evaluation))
     return SubmissionList(

@@ -1,0 +1,15 @@
+"""Indexes for campaigns of a hundred thousand runs: what of a set waits, and the newest runs of an evaluation"""
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0005"
+down_revision = "0004"
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    waits = sa.text("state IN ('queued', 'scoring')")
+    op.create_index("ix_scoring_waiting", "scoring", ["scoring_set_id"], sqlite_where=waits, postgresql_where=waits)
+    op.create_index("ix_submission_newest", "submission", ["evaluation_id", "received_at", "id"])
