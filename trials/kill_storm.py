@@ -127,7 +127,7 @@ def storm(world: World, seconds: float, workers: int, lines: int, chance: random
 
     def keep_submitting() -> None:
         while not stop.wait(SUBMIT_SECONDS):
-            submitted.append(world.submit(_run_text(len(submitted), lines), actor=CONSOLE))  # it waits for no worker
+            submitted.append(world.submit(run_text(len(submitted), lines), actor=CONSOLE))  # it waits for no worker
 
     submitter = threading.Thread(target=keep_submitting)
     fleet = Fleet(world, workers, chance)
@@ -155,10 +155,10 @@ def storm(world: World, seconds: float, workers: int, lines: int, chance: random
     print(f"  finished {finished:.1f} s after the last kill")
     for column in ("attempt", "lost_leases", "errors"):
         print(f"  {column}: {dict(sorted(Counter(getattr(row, column) for row in scorings).items()))}")
-    return [*fleet.failures, *_faults(world, submitted, lines)]
+    return [*fleet.failures, *faults_of(world, submitted, lines)]
 
 
-def _run_text(number: int, lines: int) -> str:
+def run_text(number: int, lines: int) -> str:
     """A run that finds q1's relevant document at rank 1 + number % 50, and q2's first."""
     rank = 1 + number % RANKS
     of_q1 = [
@@ -173,7 +173,7 @@ def _unfinished(world: World) -> int:
         return session.scalar(waiting) or 0
 
 
-def _faults(world: World, submitted: list[int], lines: int) -> Iterator[str]:
+def faults_of(world: World, submitted: list[int], lines: int) -> Iterator[str]:
     """What is not as it would be without the kills."""
     rows = world.all(sa.select(Scoring))
     if sorted(row.submission_id for row in rows) != sorted(submitted):

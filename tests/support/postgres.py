@@ -38,9 +38,10 @@ SETTINGS = {
 }
 
 # The server ends with its standard input: however the tests end (kill -9 too), the pipe closes, it stops, and its 40 MB
-# go with it. A word instead stops it and keeps the data.
+# go with it. The name of a signal instead stops it by that and keeps the data.
 UNTIL_INPUT_CLOSES = (
-    '"$@" < /dev/null & server=$!; read -r word; kill -INT $server; wait $server; test "$word" || rm -r data'
+    '"$@" < /dev/null & server=$!; read -r signal; kill -${signal:-INT} $server; wait $server; '
+    'test "$signal" || rm -r data'
 )
 
 
@@ -57,9 +58,9 @@ class PostgresServer:
         self._process = Process(self._command, stdin=subprocess.PIPE, **self._options)
         self._process.wait_for_output(r"ready to accept connections", seconds=START_SECONDS)
 
-    def stop(self) -> None:
-        """Ends every connection; another one finds nobody."""
-        self._process.write("stop\n")
+    def stop(self, signal: str = "INT") -> None:
+        """Ends every connection; another one finds nobody. signal: QUIT ends it as a crash does."""
+        self._process.write(f"{signal}\n")
         self.close()
 
     def close(self) -> None:
@@ -80,8 +81,8 @@ def postgres_server() -> Iterator[str]:
 
 
 @contextmanager
-def stoppable_server() -> Iterator[PostgresServer]:
-    """The same with a server that can be stopped meanwhile."""
+def stoppable_server(**more: str) -> Iterator[PostgresServer]:
+    """The same with a server that can be stopped meanwhile. more: settings, in place of SETTINGS."""
     folder = Path(tempfile.mkdtemp(prefix="leaderboard-pg-"))
     step_down: dict[str, Any] = {}
     if os.geteuid() == 0:
@@ -97,7 +98,7 @@ def stoppable_server() -> Iterator[PostgresServer]:
             ],
             cwd=folder, check=True, stdout=subprocess.DEVNULL, **step_down,
         )  # fmt: skip
-        settings = [part for name, value in SETTINGS.items() for part in ("-c", f"{name}={value}")]
+        settings = [part for name, value in (SETTINGS | more).items() for part in ("-c", f"{name}={value}")]
         place: list[str | Path] = ["-D", folder / "data", "-k", folder, "-p", str(PORT)]
         command = ["/bin/sh", "-c", UNTIL_INPUT_CLOSES, "sh", programs / "postgres", *place, *settings]
         url = f"postgresql://postgres@/postgres?host={folder}&port={PORT}"
