@@ -7,6 +7,7 @@ The processes are forked from one that has imported what they need, so that one 
 import multiprocessing
 import os
 import resource
+import sys
 import threading
 from collections.abc import Callable
 from multiprocessing.connection import Connection
@@ -21,6 +22,7 @@ SECONDS = 20  # of computing
 WAIT_SECONDS = 6 * SECONDS  # where other work takes most of the processor
 NICENESS = 5  # pages go first
 CRASHED = 1  # the exit status of an exception, which stands on stderr then
+TOO_LARGE, REFUSED = 2, 3  # those of too little memory, and of a file that the system did not give
 
 CONTEXT = multiprocessing.get_context("forkserver")
 # scipy's own modules too: without memory to import them it fails with another error than MemoryError.
@@ -35,7 +37,9 @@ class Exceeded(Exception):
 
 
 def call(function: Callable[..., T], *arguments: Any) -> T:
-    """function(*arguments), all of which can be pickled. Raises Exceeded, and Unavailable where no process starts."""
+    """function(*arguments), all of which can be pickled. Raises Exceeded, and Unavailable where no process starts or is
+    refused a file.
+    """
     receiver, sender = CONTEXT.Pipe(duplex=False)
     process = CONTEXT.Process(target=_answer, args=(sender, MEMORY_BYTES, SECONDS, function, arguments), daemon=True)
     with receiver:
@@ -55,7 +59,7 @@ def call(function: Callable[..., T], *arguments: Any) -> T:
                 process.join()
     if process.exitcode == CRASHED:
         raise RuntimeError(f"{function.__name__} failed in its process")
-    raise Exceeded
+    raise Unavailable if process.exitcode == REFUSED else Exceeded
 
 
 def _answer(
@@ -67,4 +71,7 @@ def _answer(
     try:
         sender.send(function(*arguments))
     except MemoryError:
-        os._exit(CRASHED + 1)
+        os._exit(TOO_LARGE)
+    except OSError as error:
+        sys.stderr.write(f"{function.__name__}: {error}\n")
+        os._exit(REFUSED)

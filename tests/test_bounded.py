@@ -5,6 +5,7 @@ import os
 import pytest
 
 from leaderboard import bounded
+from leaderboard.errors import Unavailable
 
 
 def test_the_answer_of_another_process_comes_back() -> None:
@@ -27,3 +28,8 @@ def test_computing_beyond_the_bound_ends_it(monkeypatch: pytest.MonkeyPatch) -> 
 def test_a_fault_of_the_program_is_told_from_a_bound(capfd: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(RuntimeError, match="int failed in its process"):
         bounded.call(int, "x")
+
+
+def test_a_file_that_the_system_does_not_give_is_no_fault_of_the_program() -> None:
+    with pytest.raises(Unavailable):
+        bounded.call(os.listdir, "missing")

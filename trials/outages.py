@@ -325,6 +325,7 @@ def failing(engine: str, times: int) -> list[str]:
         ill = {"TRIAL_FOLDER": here.world.config.store_url, "TRIAL_SHARE": "0.1"}
         here.serve(**ill)
         here.work(**ill), here.work(**ill)
+        Path(f"{here.world.config.store_url}.ill").touch()
         with here.traffic():
             wait_until(lambda: len(here.sent) >= times, f"{times} runs are acknowledged", CALM_SECONDS)
         print(f"    nothing waits {here.finish():.1f} s after the last run")

@@ -1,7 +1,8 @@
 """What a trial does to a process of the installation: Python imports this first where this folder is on its path.
 
 TRIAL_CLOCK   seconds that the clock of the process is ahead; below 0 behind
-TRIAL_FOLDER  below this folder, a share TRIAL_SHARE of all calls that open, rename, make or remove a file fail
+TRIAL_FOLDER  below this folder, a share TRIAL_SHARE of all calls that open, rename, make or remove a file fail, while
+              there is a file of the folder's name and `.ill`
 """
 
 import datetime as dt
@@ -21,7 +22,8 @@ if folder := os.environ.get("TRIAL_FOLDER"):
 
     def fail_now_and_then(event: str, arguments: tuple[object, ...]) -> None:
         """An audit hook: Python calls it before each of these calls, which then raises what it raises."""
-        if event in CALLS and str(arguments[0]).startswith(str(folder)) and random.random() < SHARE:
+        is_ours = event in CALLS and str(arguments[0]).startswith(f"{folder}{os.sep}")
+        if is_ours and os.path.exists(f"{folder}.ill") and random.random() < SHARE:  # noqa: PTH110  # no call that is audited
             raise OSError(errno.EIO, os.strerror(errno.EIO), str(arguments[0]))
 
     sys.addaudithook(fail_now_and_then)
