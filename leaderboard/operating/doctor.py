@@ -20,7 +20,7 @@ import sqlalchemy as sa
 from leaderboard import migrate
 from leaderboard.config import Config, unknown_settings
 from leaderboard.db import Database, clock
-from leaderboard.errors import LeaderboardError
+from leaderboard.errors import LeaderboardError, Unavailable
 from leaderboard.mail.smtp import connected, is_here
 from leaderboard.moments import moment_in_words
 from leaderboard.numbers import counted, size
@@ -172,7 +172,7 @@ def examine(config: Config) -> Iterator[Finding]:
             try:
                 seen, doubts = (NEEDED, [(True, NOT_CHECKED, NEEDED)]) if is_away else check(config, database)
             except (LeaderboardError, OSError, sa.exc.SQLAlchemyError) as error:
-                seen = getattr(error, "reason", "") or str(error)
+                seen = (isinstance(error, Unavailable) and error.reason) or str(error)
                 doubts = [(True, PROBLEM, f"{seen}; {to_do}")]
             findings = [Finding(name, verdict, words) for holds, verdict, words in doubts if holds]
             yield from findings or [Finding(name, OK, seen)]
