@@ -14,6 +14,7 @@ from leaderboard.frozen import frozen
 
 MAIL_ADDRESS = re.compile(r"[^@\s<>()\[\],;:\\\"]+@[a-z0-9.-]+", re.IGNORECASE)
 WHOLE = re.compile("[0-9]{1,18}")
+METRICS_FOLDER = "PROMETHEUS_MULTIPROC_DIR"  # what prometheus_client calls the folder that processes share
 PREFIX = "LEADERBOARD_"
 READ_ELSEWHERE = {
     f"{PREFIX}{name}" for name in ("TOKEN", "SERVER", "TEST_POSTGRES_URL", "SHARED")
@@ -98,6 +99,7 @@ class Config:
     )
 
     log: str = _setting("text", "How events are logged, one a line: text or json.")
+    metrics_token: str = _setting("", "What Prometheus sends to read /metrics; without one there is no such page.", 32)
     access_log: bool = _setting(False, "Log each request, too: its status, bytes and seconds.")
 
     @property

@@ -3,7 +3,9 @@
 import ipaddress
 import os
 import resource
+import shutil
 import socket
+import tempfile
 from concurrent.futures import ProcessPoolExecutor
 from typing import Any
 
@@ -12,7 +14,7 @@ from gunicorn.app.base import BaseApplication  # type: ignore[import-untyped]  #
 
 from leaderboard.cli.database import up_to_date
 from leaderboard.cli.options import PORT, UNTIL_STDIN_CLOSES, address_of, flag, listen, option, whole
-from leaderboard.config import Config
+from leaderboard.config import METRICS_FOLDER, Config
 from leaderboard.errors import BadInput
 from leaderboard.operating import logs
 from leaderboard.store import RunStore
@@ -77,6 +79,8 @@ def serve(host: str, port: int, workers: int, threads: int, fd: int | None, sett
             "nobody can log in over plain HTTP: put TLS in front, or set LEADERBOARD_SECURE_COOKIES=no", err=True
         )
     click.echo(f"the site listens at {address_of(listener)}")
+    if config.metrics_token:
+        os.environ[METRICS_FOLDER] = tempfile.mkdtemp(prefix="leaderboard-metrics-")
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # a connection and an upload are a file each
     umask = os.umask(0o077)
@@ -100,4 +104,5 @@ def serve(host: str, port: int, workers: int, threads: int, fd: int | None, sett
         # gunicorn's own remote control: a socket below the home folder that nobody here asked for.
         control_socket_disable=True,
         logger_class=Log,
+        on_exit=lambda _: shutil.rmtree(os.environ.get(METRICS_FOLDER, ""), ignore_errors=True),
     ).run()

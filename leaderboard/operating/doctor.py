@@ -24,12 +24,11 @@ from leaderboard.errors import LeaderboardError, Unavailable
 from leaderboard.mail.smtp import connected, is_here
 from leaderboard.moments import moment_in_words
 from leaderboard.numbers import counted, size
-from leaderboard.operating.reads import installation_status
+from leaderboard.operating.reads import SILENT_SECONDS, installation_status
 from leaderboard.store import RunStore
 from leaderboard.submissions.writes.run_store import require_own
 
 SECONDS = 5.0  # that a server is waited for
-SILENT_SECONDS = 120.0  # a worker that is silent for longer is not there
 STUCK_SECONDS = 900.0  # that a run may wait
 NIGHTLY = timedelta(days=2)  # how old what is done every night may be
 CERTIFICATE_DAYS = 14

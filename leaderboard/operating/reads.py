@@ -17,6 +17,8 @@ from leaderboard.submissions.reads.selection import IS_WANTED
 from leaderboard.submissions.rules import State
 from leaderboard.worker.models import HAS_FAILED, IN_QUEUE, Scoring, ScoringSet
 
+NEWEST = 1000  # scorings
+SILENT_SECONDS = 120.0  # a worker that is silent for longer is not there
 DATABASE_BYTES = {  # by engine; of SQLite without what still lies in the file beside it (-wal)
     "postgresql": "SELECT pg_database_size(current_database())",
     "sqlite": "SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()",
@@ -91,3 +93,10 @@ def installation_status(session: Session, now: datetime) -> InstallationStatus:
         database_bytes=session.scalar(sa.text(DATABASE_BYTES[session.get_bind().dialect.name])),
         **row,
     )
+
+
+def recent_scoring_seconds(session: Session) -> list[float]:
+    """How long the scoring of each run took, ascending: of those of the NEWEST that were put into the queue last."""
+    newest = Scoring.id > sa.select(sa.func.max(Scoring.id) - NEWEST).scalar_subquery()
+    seconds = sa.select(Scoring.seconds).where(newest, Scoring.seconds.is_not(None)).order_by(Scoring.seconds)
+    return [*session.scalars(seconds)]

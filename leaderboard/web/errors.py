@@ -130,7 +130,7 @@ def _refusal(error: errors.LeaderboardError) -> ResponseReturnValue:
 
 def _say_when_to_retry(response: Response) -> Response:
     """Every refusal that waiting helps with says it, whoever made it: an error's page, a form that comes back,
-    `/healthz`.
+    `/readyz`.
     """
     if seconds := g.get("retry_seconds") or RETRY_SECONDS.get(response.status_code):
         response.headers.setdefault("Retry-After", str(seconds))

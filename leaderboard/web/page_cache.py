@@ -35,6 +35,7 @@ from leaderboard.accounts.rules import token_hash
 from leaderboard.accounts.writes import SEEN_EVERY
 from leaderboard.generations.reads import next_moment, visit
 from leaderboard.web.context import now, reading
+from leaderboard.web.requests import ENDPOINT
 
 WORTH_PACKING = 1000  # bytes
 CODINGS = ("br", "gzip")  # of those that a reader likes as well the first
@@ -145,6 +146,7 @@ class Page:
     organises  what it shows its reader of `OpenSession.organises`
     since      when it was made: a clock that is set back shows nothing of it
     until      when the clock changes it; None: never
+    endpoint   its view's
     personal   it holds a token of its reader's, which compressing it with what others choose could give away
     headers    but for those that depend on the request
     """
@@ -155,6 +157,7 @@ class Page:
     organises: bool
     since: datetime
     until: datetime | None
+    endpoint: str | None
     personal: bool
     headers: tuple[tuple[str, str], ...] = ()
     body: bytes = b""
@@ -229,6 +232,7 @@ class CacheMiddleware:
         page = self.cache.take(key)
         if page is None or not self._is_right(page, environ):
             return self._ask(key, environ, start_response)
+        environ[ENDPOINT] = page.endpoint
         return _send(page, environ, start_response)
 
     def _is_right(self, page: Page, environ: "WSGIEnvironment") -> bool:
@@ -343,6 +347,7 @@ def _keep(response: Response) -> Response:
         organises=reader is not None and reader.organises,
         since=now(),
         until=min(filter(None, (due, g.get("changes_at"))), default=None),
+        endpoint=request.endpoint,
         personal=personal,
     )
     return response

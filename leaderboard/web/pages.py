@@ -3,28 +3,24 @@
 The project's documents as pages, and all of their headings to search.
 
 The page that says how to use the API.
-
-Whether this process can serve: what a load balancer asks.
 """
 
 import base64
 from http import HTTPStatus
 from itertools import groupby
 
-import sqlalchemy as sa
-from flask import Blueprint, Response, current_app, redirect, render_template, request, url_for
+from flask import Blueprint, Response, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from markupsafe import Markup
 
 from leaderboard.boards.reads.entries import is_found
 from leaderboard.campaigns.reads import measures_used
-from leaderboard.errors import NoDatabase, NoStore, NotFound, OtherBuild, OtherStore
+from leaderboard.errors import NotFound
 from leaderboard.metrics import AGREEMENTS, GROUPS, MEASURES_VERSION, RUN_MEASURES
 from leaderboard.metrics.measure import AGREEMENT
 from leaderboard.metrics.names import search
-from leaderboard.submissions.models import Installation
 from leaderboard.web.api import family_of
-from leaderboard.web.context import read, reading, site
+from leaderboard.web.context import read, site
 from leaderboard.web.documents import documents
 from leaderboard.web.endpoints import ENDPOINTS, PREFIX
 
@@ -100,29 +96,3 @@ def logo() -> Response:
     if not site().logo:
         raise NotFound
     return Response(base64.b64decode(site().logo), mimetype="image/png")
-
-
-health = Blueprint("health", __name__)
-
-
-@health.get("/healthz")
-def healthz() -> Response:
-    """`ok`, or the parts that don't answer, one a line."""
-    missing, identity, store = [], None, current_app.extensions["store"]
-    try:
-        with reading() as session:
-            identity = session.scalar(sa.select(Installation.store))
-    except OtherBuild:
-        missing.append("the database belongs to another version of this program")
-    except NoDatabase:
-        missing.append("the database does not answer")
-    try:
-        store.check()
-        store.require(identity)
-    except OtherStore:
-        missing.append("the folder of run files is not the database's run store")
-    except NoStore:
-        missing.append("the run store can't be written")
-    if not missing:
-        return Response("ok\n", mimetype="text/plain")
-    return Response("".join(f"{line}\n" for line in missing), HTTPStatus.SERVICE_UNAVAILABLE, mimetype="text/plain")

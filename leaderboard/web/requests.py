@@ -2,6 +2,7 @@
 
 import re
 import secrets
+import time
 from collections.abc import Iterable
 from typing import Any
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
@@ -12,6 +13,7 @@ from leaderboard.operating import logs
 
 HEADER = "X-Request-ID"
 WELL_FORMED = re.compile(r"[A-Za-z0-9._-]{8,64}")
+ENDPOINT = "leaderboard.endpoint"  # likewise, of whoever answers to the middleware
 REQUEST_ID = "leaderboard.request id"  # in a request's environment, from the middleware to the application
 SECRET = "token"  # noqa: S105  # what the last part of an address is called that opens something by itself
 SHOWN = 200  # characters of an address
@@ -22,6 +24,7 @@ class RequestMiddleware:
 
     def __init__(self, app: Flask, behind: WSGIApplication) -> None:
         self._behind = behind
+        self._counts = app.extensions["config"].metrics_token != ""
         self._trusts = app.extensions["config"].trusted_proxies > 0
         opening = {rule.rule.partition("<")[0] for rule in app.url_map.iter_rules() if SECRET in rule.arguments}
         self._opening = tuple(sorted(opening))
@@ -31,7 +34,13 @@ class RequestMiddleware:
         request_id = environ[REQUEST_ID] = sent if WELL_FORMED.fullmatch(sent) else secrets.token_hex(6)
         logs.begin(request=request_id, method=environ["REQUEST_METHOD"], path=self._shown(environ["PATH_INFO"]))
 
+        started = time.perf_counter()
+
         def start(status: str, headers: list[tuple[str, str]], *more: Any) -> Any:
+            if self._counts:
+                from leaderboard.operating.metrics import PAGE_SECONDS
+
+                PAGE_SECONDS.labels(environ.get(ENDPOINT) or "none", status[:3]).observe(time.perf_counter() - started)
             return start_response(status, [*headers, (HEADER, request_id)], *more)
 
         return self._behind(environ, start)

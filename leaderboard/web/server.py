@@ -10,7 +10,7 @@ import socket
 import struct
 import threading
 import time
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -27,6 +27,8 @@ from leaderboard.web.security import FORM_BYTES
 # answer.
 HEAD_SECONDS, FREE_SECONDS = 15.0, 30.0  # the latter of an upload before its speed counts
 CROWD, CROWDED_SECONDS = 200, 1.0  # connections, half of the threads, beyond which nobody is waited for any longer
+
+UNCROWDED = ("/healthz", "/readyz")  # answered while all that may compute wait for what is away
 
 gthread.DEFAULT_WORKER_DATA_TIMEOUT = 0.05  # gunicorn's loop waits for first bytes, and no thread
 
@@ -114,7 +116,7 @@ def gate(app: Any, config: Config, requests_at_once: int) -> Any:
             return RequestTimeout()(environ, start_response)
         environ["wsgi.input"] = io.BytesIO(form)
         environ["leaderboard.slots"] = slots
-        with slots:
+        with nullcontext() if environ.get("PATH_INFO") in UNCROWDED else slots:
             return app(environ, start_response)
 
     return ask

@@ -363,7 +363,9 @@ PAGES: dict[str, tuple[Page, ...]] = {
         Page("/docs/nothing", NOBODY),
     ),
     "documents.index_of_documents": (Page("/docs/", PUBLIC), Page("/docs/?q=token", PUBLIC)),
-    "health.healthz": (Page("/healthz", PUBLIC),),
+    "operating.healthz": (Page("/healthz", PUBLIC),),
+    "operating.readyz": (Page("/readyz", PUBLIC),),
+    "operating.metrics": (Page("/metrics", NOBODY),),  # no token is set
     "site.text": (Page("/about", NOBODY),),  # nothing is said here, and there is no logo
     "site.logo": (Page("/logo.png", NOBODY),),
     "organise_people.site": (Page("/organise/site", ROOMS, only_admins=True),),

@@ -32,7 +32,7 @@ NOT_KEPT_ROOMS = {
     "account": OWN, "submit": FORM, "run_checks": FORM, "opinion": FORM,
     "api": PROGRAM,
     "bootstrap": FILE,
-    "health": "it says whether the database answers now",
+    "operating": "they say how things are now",
 }  # fmt: skip
 # Endpoint -> why it is not kept, though others of its blueprint are.
 NOT_KEPT = {

@@ -28,6 +28,7 @@ from leaderboard.accounts.rules import Scope
 from leaderboard.audit.writes import present
 from leaderboard.db import Database
 from leaderboard.errors import NoDatabase, NoStore
+from leaderboard.operating import pages as operating
 from leaderboard.store import RunStore
 from leaderboard.submissions.models import PersonalUse, Submission
 from leaderboard.submissions.writes.run_store import bind
@@ -78,8 +79,8 @@ def said_so(answer: TestResponse, path: str) -> None:
 
 
 def assert_ill(client: FlaskClient, says: str) -> None:
-    health = client.get("/healthz")
-    assert (health.status_code, health.text) == (503, f"{says}\n")
+    health = client.get("/readyz")
+    assert (health.status_code, health.text.partition(".")[0]) == (503, says)
     assert health.headers["Retry-After"]
 
 
@@ -87,6 +88,7 @@ def assert_ill(client: FlaskClient, says: str) -> None:
 def served(world: World, monkeypatch: pytest.MonkeyPatch) -> Iterator[Flask]:
     """The site of a world, which waits for a locked database for a fifth of a second."""
     monkeypatch.setattr(web, "PATIENCE_SECONDS", 0.2)
+    monkeypatch.setattr(operating, "KEPT_SECONDS", 0.0)
     app = create_app(dataclasses.replace(world.config, secret_key=KEY, secure_cookies=False))
     with closing(app.extensions["database"]):
         bind(world.database, world.store)  # as `leaderboard serve` does
@@ -131,9 +133,9 @@ def test_without_a_database_every_page_says_so_in_its_own_form_and_the_site_heal
             ada.refused(path)
         visitor.refused("/")
         assert visitor.log_in(token) == 503
-        assert_ill(visitor.client, "the database does not answer")
+        assert_ill(visitor.client, "The database does not answer at the moment")
     assert ada.client.get("/account/").status_code == 200
-    assert visitor.client.get("/healthz").text == "ok\n"
+    assert visitor.client.get("/readyz").text == "ok\n"
     assert visitor.log_in() == 302
 
 
@@ -148,7 +150,10 @@ def test_a_database_of_another_version_in_the_sites_place_is_told_apart_and_logg
     assert "no such table: campaign" in caplog.text
     with world.database.engine.begin() as connection:
         connection.exec_driver_sql("ALTER TABLE installation RENAME TO installations")
-    assert_ill(app.test_client(), "the database belongs to another version of this program")
+    assert_ill(
+        app.test_client(),
+        "The database belongs to another version of this program",
+    )
 
 
 def said_everywhere(app: Flask, ada: Visitor, token: str) -> None:
@@ -168,7 +173,7 @@ def said_everywhere(app: Flask, ada: Visitor, token: str) -> None:
     for path, form in forms.items():
         answer = ada.client.post(path, data={"csrf_token": token, **form})
         said_so(answer, path)
-    assert_ill(stranger.client, "the database does not answer")
+    assert_ill(stranger.client, "The database does not answer at the moment")
 
 
 @pytest.fixture
@@ -260,10 +265,13 @@ def test_an_upload_while_the_store_is_away_is_refused_in_words_and_health_names_
     assert "store of run files" in answer.text
     assert "is full" not in answer.text
     assert answer.headers["Retry-After"] == "30"
-    assert_ill(ada.client, "the folder of run files is not the database's run store")
+    assert_ill(
+        ada.client,
+        "The store of run files is not that of the database",
+    )
     assert not (tmp_path / "store").exists()
     (tmp_path / "elsewhere").rename(tmp_path / "store")
-    assert ada.client.get("/healthz").status_code == 200
+    assert ada.client.get("/readyz").status_code == 200
     assert ada.submit().status_code == 302
 
 
@@ -278,11 +286,14 @@ def test_an_upload_while_another_store_is_in_its_place_is_refused_and_health_say
         if identity is not None:
             other.identify(identity)
         assert ada.submit().status_code == 503
-        assert_ill(ada.client, "the folder of run files is not the database's run store")
+        assert_ill(
+            ada.client,
+            "The store of run files is not that of the database",
+        )
         assert not (tmp_path / "store" / "runs").exists()
     shutil.rmtree(tmp_path / "store")
     (tmp_path / "elsewhere").rename(tmp_path / "store")
-    assert ada.client.get("/healthz").status_code == 200
+    assert ada.client.get("/readyz").status_code == 200
     assert ada.submit().status_code == 302
 
 
