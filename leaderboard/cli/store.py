@@ -24,8 +24,7 @@ def copy(target: str) -> None:
     The database knows the copy by its id. Start again after an interruption, and once more after the site and the
     workers have stopped; then set LEADERBOARD_STORE_URL to URL and start them. The old store stays as it is.
     """
-    sizes: list[int] = []
-    config = Config.from_environment()
-    copy_store(RunStore(config.store_url, must_exist=True), RunStore(target, must_exist=True), sizes.append)
+    own = RunStore(Config.from_environment().store_url, must_exist=True)
+    sizes = copy_store(own, RunStore(target, must_exist=True))
     click.echo(f"copied {counted(len(sizes), 'file')}, {sum(sizes):,} bytes; everything else was there already")
     click.echo(f"The copy is whole. To use it: LEADERBOARD_STORE_URL={target}")

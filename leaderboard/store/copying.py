@@ -2,7 +2,6 @@
 
 import hashlib
 import shutil
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import islice
@@ -16,11 +15,11 @@ AT_ONCE = 8  # files, which mostly wait for a bucket
 LISTED_AT_ONCE = 1000
 
 
-def copy_store(store: RunStore, target: RunStore, copied: Callable[[int], None]) -> None:
+def copy_store(store: RunStore, target: RunStore) -> list[int]:
     """Copies what the target lacks, run files checked against their SHA-256, and then the id, which makes it a store.
 
-    copied: is told the bytes of each file once it is there. Whoever starts again goes on; what came to the store since
-    is copied then. Raises Conflict for a target that is another store, and Damaged for a damaged run file.
+    Returns the bytes of each file that was copied. Whoever starts again goes on; what came to the store since is copied
+    then. Raises Conflict for a target that is another store, and Damaged for a damaged run file.
     """
     identity = store.identity
     if identity is None:
@@ -31,14 +30,15 @@ def copy_store(store: RunStore, target: RunStore, copied: Callable[[int], None])
         other = None
     if other not in (None, identity):
         raise Conflict(f"{target.place} is the run store of another database")
+    sizes: list[int] = []
     with ThreadPoolExecutor(AT_ONCE) as pool:
         for prefix in (RUNS, SET_ASIDE, RANKED, REMAKE):
             names = (name for name, _ in store.place.names(prefix))
             copy = partial(_copy, store, target, prefix in (RUNS, SET_ASIDE))
             while some := list(islice(names, LISTED_AT_ONCE)):
-                for size in filter(None, pool.map(copy, some)):
-                    copied(size)
+                sizes += filter(None, pool.map(copy, some))
     target.identify(identity)
+    return sizes
 
 
 def _copy(store: RunStore, target: RunStore, is_run: bool, name: str) -> int:

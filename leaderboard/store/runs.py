@@ -223,7 +223,7 @@ class RunStore:
     def reading(self, sha256: str) -> AbstractContextManager[Path]:
         """The bytes as received, as a file on this machine within the block. Raises Missing where there is none."""
         run = _run(sha256)
-        return self._reading(run, _aside(sha256), run)  # a sweep may just move it
+        return self._reading(run, f"{SET_ASIDE}/{sha256}", run)  # a sweep may just move it
 
     @contextmanager
     def open_run(self, sha256: str) -> Iterator[ByteSource]:
@@ -252,10 +252,7 @@ class RunStore:
         named: gives those of some SHA-256 that a submission names
         """
         self.require(self.bound)
-        for name, age in self.place.names(INCOMING):
-            if age >= ABANDONED_SECONDS:
-                self.place.remove(name)
-        for folder in (SET_ASIDE, RUNS):
+        for folder in (INCOMING, SET_ASIDE, RUNS):
             files = self.place.names(folder)
             while some := {name.rpartition("/")[2]: (name, age) for name, age in islice(files, LOOKED_UP_AT_ONCE)}:
                 needed = named(some)
@@ -264,16 +261,15 @@ class RunStore:
                         self._sweep(name, sha256, sha256 in needed, age >= seconds)
 
     def _sweep(self, name: str, sha256: str, needed: bool, is_old: bool) -> None:
-        is_aside = name.startswith(SET_ASIDE)
-        if is_aside and needed and not self.place.exists(_run(sha256)):
+        is_run = name.startswith(RUNS)
+        if needed and not is_run and not self.place.exists(_run(sha256)):
             with self.place.reading(name) as path:
                 self.place.put(path, _run(sha256))
-        elif is_aside and is_old:
-            self.place.remove(name)
-        elif is_old and not needed:
-            with self.place.reading(name) as path, file_system():
-                os.utime(path)  # its time there begins now
-                self.place.put(path, _aside(sha256))
+        elif is_old and not (needed and is_run):
+            if is_run:
+                with self.place.reading(name) as path, file_system():
+                    os.utime(path)  # its time there begins now
+                    self.place.put(path, f"{SET_ASIDE}/{sha256}")
             self.place.remove(name)
 
     def keep_ranked_lists(
@@ -348,10 +344,6 @@ def _place_of(url: str) -> Place:
 
 def _run(sha256: str) -> str:
     return f"{RUNS}/{sha256[:2]}/{sha256}"
-
-
-def _aside(sha256: str) -> str:
-    return f"{SET_ASIDE}/{sha256}"
 
 
 def _owner(submission_id: int, compat: int) -> str:

@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.request import Request, urlopen
 
 import pytest
 import sqlalchemy as sa
@@ -130,6 +131,8 @@ def machine(wheel: Path, postgres_url: str, tmp_path: Path) -> Iterator[Machine]
         bucket = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
         bucket.start()
         stack.callback(bucket.stop)
+        service = "http://{}:{}".format(*bucket.get_host_and_port())
+        urlopen(Request(f"{service}/leaderboard", method="PUT")).close()
         stack.callback(_drop, postgres_url)
         environment = {
             **own,
@@ -148,7 +151,7 @@ def machine(wheel: Path, postgres_url: str, tmp_path: Path) -> Iterator[Machine]
             "https://leaderboard.example.org": proxy.url,
             "http://127.0.0.1:8000": f"http://127.0.0.1:{port}",
             "smtps://user:password@mail.example.org": mailbox.url,
-            "https://s3.example.org": "http://{}:{}".format(*bucket.get_host_and_port()),
+            "https://s3.example.org": service,
         }
         yield Machine(home, environment, replaced)
 

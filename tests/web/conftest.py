@@ -255,6 +255,11 @@ def browser_of(app: Flask, cookie: str | None) -> FlaskClient:
     return browser
 
 
+def kept_runs(app: Flask) -> list[str]:
+    """The SHA-256 of every run file, in a store of either kind."""
+    return [name.rpartition("/")[2] for name, _ in app.extensions["store"].place.names("runs")]
+
+
 def files_in(app: Flask) -> list[Path]:
     """Every file of the run store, half-written ones too."""
     return [

@@ -19,10 +19,12 @@ from leaderboard.submissions.models import PersonalUse
 from leaderboard.submissions.rules import REJECTED_A_DAY, Designation, State
 from leaderboard.worker.models import Scoring
 from tests.support.pages import hidden
-from tests.web.conftest import BOTH, FORM, RUN, Body, Reader, World, files_in
+from tests.support.stores import BOTH_STORES
+from tests.web.conftest import BOTH, FORM, RUN, Body, Reader, World, files_in, kept_runs
 
 
 @BOTH
+@BOTH_STORES
 def test_a_run_goes_in_with_everything_that_was_said_of_it(world: World, app: Flask, participant: Reader) -> None:
     world.measure("AP", "SetF")
     answer = participant.send(
@@ -36,7 +38,7 @@ def test_a_run_goes_in_with_everything_that_was_said_of_it(world: World, app: Fl
     assert (run.designation, run.threshold, run.label, run.notes) == (Designation.PRIMARY, 0.75, "first", "dense")
     assert run.sha256 == hashlib.sha256(RUN.encode()).hexdigest()
     assert (run.size, run.filename) == (len(RUN), "alpha.run")
-    assert [path.name for path in files_in(app)] == [run.sha256]
+    assert kept_runs(app) == [run.sha256]
     with world.database.read() as session:
         assert session.scalars(sa.select(Scoring.state)).all() == [State.QUEUED]
 
