@@ -28,15 +28,15 @@ def _config(database: Database) -> "AlembicConfig":
     return config
 
 
-def upgrade(database: Database) -> None:
-    """Brings the schema up to the newest revision; does nothing when it is there. Raises NoDatabase, and OtherBuild
-    where it is at one that this version does not know.
+def upgrade(database: Database, revision: str = "head") -> None:
+    """Brings the schema up to the newest revision, or to this one; does nothing when it is there. Raises NoDatabase,
+    and OtherBuild where it is at one that this version does not know.
     """
     from alembic import command
 
     require_known(current(database))
     with answering():
-        command.upgrade(_config(database), "head")
+        command.upgrade(_config(database), revision)
 
 
 def check(database: Database) -> None:

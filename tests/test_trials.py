@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.support.shared import SHARED_VARIABLE
-from trials import kill_storm, readers, scaling, siege, smallest_difference, standing_storm
+from trials import backup, kill_storm, readers, scaling, siege, smallest_difference, standing_storm
 from trials.__main__ import TRIALS, trial
 from trials.campaigns import Cell, Counts
 from trials.statistics import broken_promises
@@ -26,6 +26,11 @@ def test_pages_answer_while_slow_clients_hold_the_site() -> None:
 def test_killed_workers_lose_no_run(capsys: pytest.CaptureFixture[str]) -> None:
     assert kill_storm.main(["--seconds", "2", "--workers", "2", "--lines", "40000", "--engine", "postgresql"]) == 0
     assert "SIGKILL" in capsys.readouterr().out
+
+
+def test_backups_under_load_are_restored_to_the_last_bit(capsys: pytest.CaptureFixture[str]) -> None:
+    assert backup.main(["--seconds", "1", "--runs", "5", "--engine", "sqlite"]) == 0
+    assert "restored on postgresql" in capsys.readouterr().out
 
 
 def test_what_stands_is_right_when_runs_are_scored_chosen_and_withdrawn_at_once(

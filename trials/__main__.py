@@ -14,6 +14,7 @@ TRIALS = (
     "standing storm",
     "import kills",
     "stateful",
+    "backup",
     "readers",
     "siege",
     "big run",

@@ -50,6 +50,8 @@ COMMANDS = {  # name: (the module that has the command, its line in the list)
     "status": ("operating", "What goes on: queue, workers, mails, last backup."),
     "doctor": ("operating", "What is wrong with the installation, and what to do."),
     "verify": ("verify", "Whether what is on record is what this program wrote."),
+    "backup": ("backup", "The whole installation in one file, while the site runs."),
+    "restore": ("backup", "A new installation from a backup."),
     "rescore": ("operations", "Scores an evaluation's runs anew."),
 }
 

@@ -194,11 +194,11 @@ class RunStore:
 
     def prepare(self, path: Path, received: Received) -> None:
         """Does of `keep` what takes seconds for a large file: before the transaction that keeps it."""
-        self.place.prepare(path, _run(received.sha256))
+        self.place.prepare(path, run_name(received.sha256))
 
     def keep(self, path: Path, received: Received) -> None:
         """Keeps a file that has arrived for good. One that no submission names is swept days later."""
-        self.place.put(path, _run(received.sha256))
+        self.place.put(path, run_name(received.sha256))
 
     @contextmanager
     def receiving(self, stream: ByteSource, filename: str) -> Iterator[tuple[Received, Path]]:
@@ -222,7 +222,7 @@ class RunStore:
 
     def reading(self, sha256: str) -> AbstractContextManager[Path]:
         """The bytes as received, as a file on this machine within the block. Raises Missing where there is none."""
-        run = _run(sha256)
+        run = run_name(sha256)
         return self._reading(run, f"{SET_ASIDE}/{sha256}", run)  # a sweep may just move it
 
     @contextmanager
@@ -262,9 +262,9 @@ class RunStore:
 
     def _sweep(self, name: str, sha256: str, needed: bool, is_old: bool) -> None:
         is_run = name.startswith(RUNS)
-        if needed and not is_run and not self.place.exists(_run(sha256)):
+        if needed and not is_run and not self.place.exists(run_name(sha256)):
             with self.place.reading(name) as path:
-                self.place.put(path, _run(sha256))
+                self.place.put(path, run_name(sha256))
         elif is_old and not (needed and is_run):
             if is_run:
                 with self.place.reading(name) as path, file_system():
@@ -342,7 +342,8 @@ def _place_of(url: str) -> Place:
     return Folder(Path(path))
 
 
-def _run(sha256: str) -> str:
+def run_name(sha256: str) -> str:
+    """What the store, and a backup, call a run file."""
     return f"{RUNS}/{sha256[:2]}/{sha256}"
 
 

@@ -1,0 +1,292 @@
+"""A whole installation in one file, and back: the rows of every table at one moment, and the files of the runs.
+
+The file is a zip archive: `tables/NAME` (a line of JSON with the names of the columns, then one for each row),
+`runs/ab/SHA256` (a run as received) and `manifest.json`. The rows are read first, in one transaction: run files are
+only ever added, so that those which the rows name are all there afterwards, while the site goes on. Rows are written
+the same on both engines, so that each restores what the other has: vectors as hexadecimal digits, moments in UTC.
+Copies of ranked lists are left out: workers make them again.
+
+The manifest has
+
+    at, version, schema       when the rows were read, the build that wrote them, the revision of the tables
+    store, store_id, earlier  the store's URL and id; the name of the backup that has the run files that are left out
+    tables, last_ids          table -> SHA-256 of its lines, in the order in which tables refer to each other; table ->
+                              the highest number that an id has had
+    runs, held, lost          SHA-256 of each run file that the rows name; of those which this backup has, or those
+                              before it; of those which the store lacked, or which were damaged
+"""
+
+import hashlib
+import json
+import os
+import shutil
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from datetime import UTC, datetime
+from functools import partial
+from itertools import chain, islice
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+from typing import Any, cast
+from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile
+
+import psycopg
+import sqlalchemy as sa
+
+from leaderboard import access, migrate
+from leaderboard.audit.models import Chain
+from leaderboard.audit.verify import one_moment
+from leaderboard.audit.writes import present, record
+from leaderboard.db import Base, Database, locked
+from leaderboard.errors import BadInput, Conflict, Damaged, NoDatabase, NoStore
+from leaderboard.numbers import counted
+from leaderboard.store import PIECE, RunStore, file_system
+from leaderboard.store.runs import run_name
+from leaderboard.submissions.models import Installation, Submission
+from leaderboard.submissions.writes.run_store import bind
+from leaderboard.version import build
+
+MANIFEST, TABLE = "manifest.json", "tables/{}"
+FAST = 1  # level of compression
+ROWS_AT_ONCE = 500  # some have a vector of all queries
+MOMENT = "%Y-%m-%d %H:%M:%S.%f"  # as SQLite keeps it
+UNREADABLE = (BadZipFile, EOFError, KeyError, TypeError, ValueError, zlib.error)
+LAST_IDS = {  # where the engine keeps the highest number that an id has had: rows may be removed
+    "sqlite": "SELECT name, seq FROM sqlite_sequence",
+    "postgresql": """SELECT replace(sequencename, '_id_seq', ''), last_value FROM pg_sequences
+        WHERE schemaname = current_schema() AND last_value IS NOT NULL""",
+}
+GO_ON = {  # with higher ones
+    "sqlite": "UPDATE sqlite_sequence SET seq = :last WHERE name = :table",
+    "postgresql": "SELECT setval(pg_get_serial_sequence(quote_ident(:table), 'id'), :last)",
+}
+Tell = Callable[[int], None]
+Manifest = dict[str, Any]
+
+
+def write_backup(
+    database: Database, store: RunStore, path: Path, *, earlier: Path | None, files: bool, tell: Tell
+) -> Manifest:
+    """Writes the installation into a new file, and an event `backup` into the trail. The store must be bound.
+
+    earlier  a backup whose run files are left out
+    files    False: all run files are left out, since the store is kept in another way
+    tell     is told how many more run files are done
+
+    Raises Conflict where there is a file, OSError, NoDatabase and NoStore; nothing is left then.
+    """
+    if path.exists():
+        raise Conflict(f"{path} is there already; name another file")
+    left_out = set[str]()
+    if earlier is not None:
+        with reading(earlier) as (_, before):
+            left_out = {*before["held"]}
+    with NamedTemporaryFile(dir=path.parent, prefix=f"{path.name}.", suffix=".part", delete=False) as file:
+        try:
+            with ZipFile(file, "w", ZIP_DEFLATED, compresslevel=FAST) as archive:
+                manifest = _add_rows(database, archive)
+                manifest |= {"store": store.url, "earlier": earlier and earlier.name, "held": [], "lost": []}
+                for sha256 in manifest["runs"] if files else ():
+                    is_there = sha256 in left_out or _add_run(store, archive, sha256)
+                    manifest["held" if is_there else "lost"].append(sha256)
+                    tell(1)
+                archive.writestr(MANIFEST, json.dumps(manifest))
+            file.flush()
+            os.fsync(file.fileno())
+            Path(file.name).rename(path)
+        finally:
+            Path(file.name).unlink(missing_ok=True)
+    _note(database, "backup", manifest)
+    return manifest
+
+
+def _note(database: Database, action: str, manifest: Manifest) -> None:
+    with database.write() as session:
+        facts: dict[str, Any] = {name: len(manifest[name]) for name in ("runs", "held", "lost")}
+        record(session, access.CONSOLE, action, locked(session, Chain, 1), read=manifest["at"], **facts)
+
+
+def _add_rows(database: Database, archive: ZipFile) -> Manifest:
+    """Adds the tables as they are at one moment; what the manifest says of them."""
+    with database.read() as session:
+        one_moment(session)
+        connection = session.connection()
+        return {
+            "at": present().isoformat(),
+            "version": build(),
+            "schema": migrate.newest(),
+            "store_id": session.scalar(sa.select(Installation.store)),
+            "tables": {table.name: _add_table(archive, connection, table) for table in Base.metadata.sorted_tables},
+            "last_ids": dict(connection.execute(sa.text(LAST_IDS[connection.dialect.name])).all()),
+            "runs": [*session.scalars(sa.select(Submission.sha256).distinct().order_by(Submission.sha256))],
+        }
+
+
+def _add_table(archive: ZipFile, connection: sa.Connection, table: sa.Table) -> str:
+    """The SHA-256 of the lines."""
+    names, digest = table.columns.keys(), hashlib.sha256()
+    stored = sa.select(sa.table(table.name, *map(sa.column, names)))  # without types: as the engine has them
+    with archive.open(TABLE.format(table.name), "w", force_zip64=True) as target:
+        for row in chain([names], connection.execute(stored, execution_options={"yield_per": ROWS_AT_ONCE})):
+            line = json.dumps([*row], default=_plain).encode() + b"\n"
+            digest.update(line)
+            target.write(line)
+    return digest.hexdigest()
+
+
+def _plain(value: Any) -> str:
+    match value:
+        case bytes():
+            return value.hex()
+        case datetime():
+            return value.astimezone(UTC).strftime(MOMENT)
+    return str(value)  # a day
+
+
+def _add_run(store: RunStore, archive: ZipFile, sha256: str) -> bool:
+    """Adds a run file; False where the store lacks it, or has other bytes."""
+    try:
+        with store.open_run(sha256) as source, archive.open(run_name(sha256), "w", force_zip64=True) as target:
+            target.writelines(iter(partial(source.read, PIECE), b""))
+    except Damaged:
+        return False
+    return True
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[tuple[ZipFile, Manifest]]:
+    """A backup. Raises OSError, and BadInput for a file that is none, or not whole."""
+    with ExitStack() as opened:
+        try:
+            archive = opened.enter_context(ZipFile(path))
+            manifest = json.loads(archive.read(MANIFEST))
+        except UNREADABLE as error:
+            raise BadInput(f"{path} is no backup of a leaderboard, or not all of one: {error}") from error
+        yield archive, manifest
+
+
+@contextmanager
+def _verified(archive: ZipFile, name: str, sha256: str) -> Iterator[Any]:
+    """A file of a backup, read once already and compared with its hash. Raises BadInput where it is damaged."""
+    try:
+        with archive.open(name) as file:
+            if hashlib.file_digest(cast(Any, file), "sha256").hexdigest() != sha256:
+                raise ValueError(f"{name} should have the SHA-256 {sha256}")
+            file.seek(0)
+            yield file
+    except UNREADABLE as error:
+        raise BadInput(f"{archive.filename} is damaged: {error}") from error
+
+
+def restore(database: Database, store: RunStore, manifest: Manifest, archives: Sequence[ZipFile], tell: Tell) -> None:
+    """Fills an empty database and a new store from a backup, and brings the tables to this version.
+
+    archives  that of the manifest, and behind it backups which have run files that it leaves out
+    tell      is told how many more run files are done
+
+    The store may also be the backup's own: then its files are verified, and what it lacks is put there. All rows come
+    in one transaction, at whose end nothing is lacking: a restore that was interrupted begins again from the start.
+
+    Raises BadInput for a damaged backup, or one that lacks run files, Conflict where the database is not empty or the
+    store is another's, NoDatabase and NoStore.
+    """
+    if manifest["schema"] > migrate.newest():
+        raise BadInput(f"the backup is of version {manifest['version']}: restore it with that version, or a later one")
+    if (identity := store.identity) not in (None, manifest["store_id"]):
+        raise Conflict(f"{store.url} is the store of another database; name a new one in LEADERBOARD_STORE_URL")
+    sources = {name: archive for archive in archives for name in archive.namelist()}
+    lacking = [sha256 for sha256 in manifest["runs"] if sha256 not in manifest["lost"] and not _is_sound(store, sha256)]
+    if absent := sum(run_name(sha256) not in sources for sha256 in lacking):
+        where = f"name {manifest['earlier'] or 'the backup'} by --with, or {manifest['store']} in LEADERBOARD_STORE_URL"
+        raise BadInput(f"{counted(absent, 'run file')} left out of this backup: {where}")
+    if (revision := migrate.current(database)) not in (None, manifest["schema"]):
+        raise Conflict(f"the database is at revision {revision}, the backup at {manifest['schema']}: name a new one")
+    migrate.upgrade(database, manifest["schema"])
+    tell(len(manifest["runs"]) - len(lacking))
+    with database.write() as session:
+        _fill(session.connection(), archives[0], manifest, is_same_store=identity is not None)
+        for sha256 in lacking:
+            _put(store, sources[run_name(sha256)], sha256)
+            tell(1)
+    migrate.upgrade(database)
+    bind(database, store)
+    _note(database, "restore backup", manifest)
+
+
+def _is_sound(store: RunStore, sha256: str) -> bool:
+    """Whether the store has this run file."""
+    try:
+        with store.open_run(sha256):
+            return True
+    except (Damaged, NoStore):  # a new store has no folder of runs
+        return False
+
+
+def _fill(connection: sa.Connection, archive: ZipFile, manifest: Manifest, *, is_same_store: bool) -> None:
+    """Puts the rows into empty tables, past the triggers. A new store gets another id, by `bind`."""
+    if connection.dialect.name == "sqlite":
+        triggers = connection.exec_driver_sql("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").all()
+        off = ["PRAGMA defer_foreign_keys = ON", *(f"DROP TRIGGER {name}" for name, _ in triggers)]
+        on = [definition for _, definition in triggers]
+    else:
+        off = ["SET LOCAL timezone = 'UTC'"]
+        off += [f'ALTER TABLE "{table}" DISABLE TRIGGER USER' for table in manifest["tables"]]
+        on = [statement.replace("DISABLE", "ENABLE") for statement in off]
+    for statement in off:
+        connection.exec_driver_sql(statement)
+    connection.execute(sa.delete(Chain))  # the one row that migrations put there
+    for table, sha256 in manifest["tables"].items():
+        if connection.scalar(sa.select(sa.exists().select_from(sa.table(table)))):
+            raise Conflict("the database is not empty; name a new one in LEADERBOARD_DATABASE_URL")
+        if table != Installation.__tablename__ or is_same_store:
+            _restore_table(connection, archive, table, sha256)
+    for table, last in manifest["last_ids"].items():
+        connection.execute(sa.text(GO_ON[connection.dialect.name]), {"table": table, "last": last})
+    for statement in on:
+        connection.exec_driver_sql(statement)
+
+
+def _restore_table(connection: sa.Connection, archive: ZipFile, table: str, sha256: str) -> None:
+    types = {column["name"]: column["type"] for column in sa.inspect(connection).get_columns(table)}
+    with _verified(archive, TABLE.format(table), sha256) as lines:
+        names = json.loads(next(lines))
+        are_bytes = [isinstance(types[name], sa.LargeBinary) for name in names]
+        rows = ([*map(_stored, json.loads(line), are_bytes)] for line in lines)
+        if connection.dialect.name == "sqlite":
+            insert = sa.insert(sa.table(table, *map(sa.column, names)))
+            while some := [dict(zip(names, row, strict=True)) for row in islice(rows, ROWS_AT_ONCE)]:
+                connection.execute(insert, some)
+        else:
+            _copy(connection, table, names, rows)
+
+
+def _copy(connection: sa.Connection, table: str, names: Sequence[str], rows: Iterator[list[Any]]) -> None:
+    """Adds rows on PostgreSQL, and has new ids go on behind them."""
+    columns = ", ".join(f'"{name}"' for name in names)
+    driver: Any = connection.connection.driver_connection
+    try:
+        with driver.cursor() as cursor, cursor.copy(f'COPY "{table}" ({columns}) FROM STDIN') as copy:
+            for row in rows:
+                copy.write_row(row)
+    except psycopg.Error as error:
+        raise NoDatabase(str(error)) from error
+    if "id" in names:
+        highest = connection.scalar(sa.select(sa.func.max(sa.column("id"))).select_from(sa.table(table)))
+        connection.execute(sa.text(GO_ON["postgresql"]), {"table": table, "last": highest})
+
+
+def _stored(value: Any, is_bytes: bool) -> Any:
+    """A value of a line as both engines take it."""
+    if is_bytes and value is not None:
+        return bytes.fromhex(value)
+    return json.dumps(value) if isinstance(value, dict | list) else value
+
+
+def _put(store: RunStore, archive: ZipFile, sha256: str) -> None:
+    """Puts a run file of a backup into the store."""
+    with _verified(archive, run_name(sha256), sha256) as source, store.incoming() as path:
+        with file_system(), path.open("wb") as target:
+            shutil.copyfileobj(source, target, PIECE)
+        store.place.remove(run_name(sha256))  # a bucket would keep a damaged one of the same size
+        store.place.put(path, run_name(sha256))
