@@ -4,7 +4,8 @@ alembic is imported when they run: asking whether there is something to run, as 
 """
 
 import io
-from typing import TYPE_CHECKING, Any
+from types import SimpleNamespace
+from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
 
@@ -91,10 +92,13 @@ def require_this_build(database: Database) -> None:
         )
 
 
-def locks() -> Any:
-    """The module with the triggers that the newest schema has on each engine, in SQLITE and POSTGRESQL (name -> the
-    rest of its definition), and with the FUNCTIONS that PostgreSQL's call (name -> body).
+def locks() -> SimpleNamespace:
+    """The triggers that the newest schema has on each engine, in SQLITE and POSTGRESQL (name -> the rest of its
+    definition), and the FUNCTIONS that PostgreSQL's call (name -> body).
     """
     from alembic.script import ScriptDirectory
 
-    return ScriptDirectory(str(folder("migrations"))).get_revision("0002").module
+    scripts = ScriptDirectory(str(folder("migrations")))
+    first, told = (scripts.get_revision(revision).module for revision in ("0002", "0006"))
+    of_both = {name: getattr(first, name) | getattr(told, name) for name in ("POSTGRESQL", "FUNCTIONS")}
+    return SimpleNamespace(SQLITE=first.SQLITE, **of_both)

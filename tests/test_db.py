@@ -13,7 +13,7 @@ import sqlalchemy as sa
 
 from leaderboard.audit.models import Chain, Event
 from leaderboard.audit.rules import FIRST
-from leaderboard.db import STALLED, Database, value_at
+from leaderboard.db import STALLED, Database, insert_many, value_at
 from leaderboard.errors import BadInput, NoDatabase
 from leaderboard.evaluations.rules import Subset
 from leaderboard.teams.models import Team
@@ -115,3 +115,14 @@ def test_a_transaction_that_does_nothing_is_ended_and_its_locks_with_it(
         with pytest.raises(sa.exc.OperationalError):
             stalled.execute(lock)
         assert teams(bounded) == []
+
+
+def test_many_rows_are_inserted_as_single_ones_would_be_and_refused_alike(database: Database) -> None:
+    columns = "slug", "name", "description", "is_listed", "created_at"
+    rows = [(f"team-{number}", "tab\tand\\n\n", "", True, NOON) for number in range(3)]
+    with database.write() as session:
+        insert_many(session, Team, columns, iter(rows))
+        assert [(row.slug, row.name) for row in session.scalars(sa.select(Team))] == [row[:2] for row in rows]
+    with pytest.raises(sa.exc.IntegrityError), database.write() as session:
+        insert_many(session, Team, columns, rows[:1])
+    assert len(teams(database)) == 3

@@ -6,7 +6,6 @@ Judgments: every import is a numbered revision that never changes, and re-scores
 Sources of judgments: one whose name was mistyped is renamed, one that came by mistake is taken away.
 """
 
-import itertools
 from collections.abc import Collection, Iterable
 from datetime import datetime
 from typing import Any
@@ -17,6 +16,7 @@ from sqlalchemy.orm import Session
 from leaderboard.access import Actor, locked_to_organise, require_organiser
 from leaderboard.audit.writes import present, record
 from leaderboard.boards.models import Board
+from leaderboard.db import insert_many
 from leaderboard.errors import Conflict, InvalidFields, NotFound
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads.evaluations import find_query
@@ -166,9 +166,6 @@ def _named(session: Session, actor: Actor, evaluation: Evaluation, external_ids:
         raise InvalidFields({"queries": [error.message]}) from None
 
 
-ROWS_AT_ONCE = 5000
-
-
 def import_judgments(
     session: Session,
     actor: Actor,
@@ -215,9 +212,7 @@ def import_judgments(
     ids = reads.query_numbers(session, evaluation)
     for (table, columns), rows in zip(reads.COLUMNS.items(), files.rows, strict=True):
         names = "revision_id", "query_id", *(column.key for column in columns)
-        values = (dict(zip(names, (revision.id, ids[query], *row), strict=True)) for query, *row in rows)
-        while batch := list(itertools.islice(values, ROWS_AT_ONCE)):
-            session.execute(sa.insert(table), batch)
+        insert_many(session, table, names, ((revision.id, ids[query], *row) for query, *row in rows))
     revision.finished_at = present()
     record(session, actor, "import judgments", evaluation, revision=revision.number, **facts)
     if with_set:

@@ -26,6 +26,7 @@ from leaderboard.teams.models import Membership
 FIRST_WAIT_SECONDS = 60.0  # before the second try, and four times as long before each one after
 LONGEST_WAIT_SECONDS = 6 * 3600.0
 MOST_TRIES = 12  # some two days
+IS_DUE = sa.text(UNSENT), sa.or_(Mail.not_before.is_(None), Mail.not_before <= clock())
 SUPERSEDED = "the account has another password or address since, or another link was asked for"
 
 
@@ -96,7 +97,7 @@ def claim(session: Session) -> int | None:
     now = present()
     mail = session.scalars(
         sa.select(Mail)
-        .where(sa.text(UNSENT), Mail.expires_at > now, sa.or_(Mail.not_before.is_(None), Mail.not_before <= clock()))
+        .where(*IS_DUE, Mail.expires_at > now)
         .order_by(Mail.id)
         .limit(1)
         .with_for_update(skip_locked=True)

@@ -2,6 +2,7 @@
 
 from datetime import datetime
 
+import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column
 
 from leaderboard.db import Base
@@ -14,6 +15,7 @@ class WorkerSeen(Base):
     version     of the product that it runs
     started_at  and the other moments by the database's clock
     seen_at     its last heartbeat
+    drains      it was asked to end after the run that it has in hand
     looked_at   when it last looked for everything that waits, and not only for what it was woken for
     """
 
@@ -25,3 +27,4 @@ class WorkerSeen(Base):
     started_at: Mapped[datetime]
     seen_at: Mapped[datetime]
     looked_at: Mapped[datetime | None]
+    drains: Mapped[bool] = mapped_column(server_default=sa.false())

@@ -100,3 +100,9 @@ def recent_scoring_seconds(session: Session) -> list[float]:
     newest = Scoring.id > sa.select(sa.func.max(Scoring.id) - NEWEST).scalar_subquery()
     seconds = sa.select(Scoring.seconds).where(newest, Scoring.seconds.is_not(None)).order_by(Scoring.seconds)
     return [*session.scalars(seconds)]
+
+
+def draining(session: Session, lease_seconds: float) -> tuple[str, ...]:
+    """The workers that were asked to end and have not yet, without those that are silent for two leases."""
+    asked = WorkerSeen.drains, WorkerSeen.seen_at > clock(-2 * lease_seconds)
+    return tuple(session.scalars(sa.select(WorkerSeen.name).where(*asked).order_by(WorkerSeen.name)))

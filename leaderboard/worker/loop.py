@@ -10,6 +10,7 @@ what is computed between two of them is soon computed again.
 
 import contextlib
 import logging
+import math
 import os
 import secrets
 import signal
@@ -27,11 +28,12 @@ from leaderboard.audit.models import Event
 from leaderboard.audit.writes import present
 from leaderboard.boards.writes import Due, due, refresh
 from leaderboard.config import Config
-from leaderboard.db import STALLED, Database, clock, exists, locked
+from leaderboard.db import STALLED, Database, Listener, answering, clock, exists, locked
 from leaderboard.errors import LeaderboardError, NoDatabase, NoStore, Unavailable
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.mail import writes as outbox
 from leaderboard.operating import logs
+from leaderboard.operating.writes import beat, forget
 from leaderboard.results.writes import due_team_finds, keep_team_finds
 from leaderboard.store import RunStore
 from leaderboard.submissions.models import Installation, Submission
@@ -95,17 +97,17 @@ class _Pause:
     """Keeps what is done again and again from being done too often."""
 
     def __init__(self) -> None:
-        self._until = 0.0
+        self.until = 0.0
 
     def is_over(self, seconds: float = 0.0) -> bool:
         """Whether it is; the next one begins then, and lasts for `seconds`."""
-        if time.monotonic() < self._until:
+        if time.monotonic() < self.until:
             return False
         self.begin(seconds)
         return True
 
     def begin(self, seconds: float) -> None:
-        self._until = time.monotonic() + seconds
+        self.until = time.monotonic() + seconds
 
 
 BOARDS_SECONDS = 30.0  # between two looks at the boards while no event is recorded
@@ -121,12 +123,15 @@ class BoardRefresh:
     """Refreshes boards for one worker. Scores are recorded before: what fails here leaves them as they are.
 
     quiet_seconds  without a new event before the queue is taken to pause: a sender may wait for each of many runs
+    newest         the newest event that it has seen
+    wakes_at       when to look at the boards again though no event is recorded
     """
 
     def __init__(self, database: Database, *, quiet_seconds: float = 0.0) -> None:
         self._database = database
         self._quiet_seconds = quiet_seconds
-        self._newest: int | None = None  # event seen
+        self.newest: int | None = None
+        self.wakes_at = math.inf
         self._quiet = _Pause()
         self._event: int | None = None  # the newest one when nothing was due
         self._due: tuple[int | None, list[Due]] = None, []  # as found after that event, without what was tried since
@@ -145,8 +150,8 @@ class BoardRefresh:
             if newest == self._event and now < self._look_at:
                 self._rested = now
                 return False
-            if newest != self._newest:
-                self._newest = newest
+            if newest != self.newest:
+                self.newest = newest
                 self._quiet.begin(self._quiet_seconds)
             is_pause = self._quiet.is_over() and not exists(session, *IS_SCORING)
             if is_pause and (not self._due[1] or newest != self._due[0]):
@@ -154,12 +159,15 @@ class BoardRefresh:
             wanted = self._due[1] if is_pause else []
         if not is_pause:
             self.step_while_busy()
+            # Whoever scores records an event when it is done.
+            self.wakes_at = self._quiet.until if now < self._quiet.until else math.inf
             return False
         self._rested = time.monotonic()
         if not (due_boards := self._open(wanted)):
             self._database.gather_statistics()  # what is on boards was written just now, perhaps for the first time
             self._event = newest
-            self._look_at = min([now + BOARDS_SECONDS, *(self._set_aside[board] for board in wanted)])
+            self.wakes_at = min((self._set_aside[board] for board in wanted), default=math.inf)
+            self._look_at = min(now + BOARDS_SECONDS, self.wakes_at)
             return False
         wanted.remove(due_boards[0])
         self._refresh(due_boards[0])
@@ -229,7 +237,9 @@ class Worker:
         self._mail_server = config.mail_server
         self._child: ChildProcess | None = None
         self._jobs = 0
-        self._sweeps, self._switches = _Pause(), _Pause()
+        self._listener = Listener(database)
+        self.drains = False
+        self._beats, self._switches = _Pause(), _Pause()
         self._failed_switches = defaultdict[int, _Pause](_Pause)  # by the set that could not be made current
         self._failed_copies = defaultdict[tuple[int, int], _Pause](_Pause)  # by the copy that could not be made
         self._failed_teams = defaultdict[int, _Pause](_Pause)  # by the set whose teams could not be left out
@@ -242,12 +252,10 @@ class Worker:
         A stop that comes while a run is being scored finishes it or hands it back.
         """
         logs.begin()
-        # Jobs whose lease has run out go back into the queue.
-        if self._sweeps.is_over(self._config.lease_seconds / BEATS):
-            with self._database.write() as session:
-                swept = queue.sweep(session, self._config.lease_seconds)
-            if swept:
-                log.warning("%s jobs had lost their workers and wait again", swept)
+        if self._beats.is_over(self._config.lease_seconds / BEATS):
+            self._beat()
+        if self.drains:
+            return False
         child = self._ready_child()  # before the claim: a lease does not run while it starts
         with self._database.write() as session:
             claim = queue.claim(session, self.name, self._config.lease_seconds)
@@ -266,6 +274,42 @@ class Worker:
                 self._send_mails(busy=True)
                 self._boards.step_while_busy()
         return True
+
+    def wait(self, stop: threading.Event) -> None:
+        """Waits until there may be something to do, or a stop. Where the database tells of what is queued, this takes
+        no statement but the heartbeat; else one a second.
+        """
+        began = time.monotonic()
+        while not stop.is_set() and not self.drains:
+            notices = self._listener.notices(POLL_SECONDS)
+            if notices is None:
+                stop.wait(POLL_SECONDS)
+                with answering(), self._database.glance.connect() as connection:
+                    comes = connection.scalar(sa.select(self._has_work()))
+            else:
+                comes = notices
+                if notices and Scoring.__tablename__ not in notices:  # of events there may be many
+                    stop.wait(began + POLL_SECONDS - time.monotonic())
+            is_beat = self._beats.is_over(self._config.lease_seconds / BEATS)
+            if (is_beat and self._beat()) or comes or self._boards.wakes_at <= time.monotonic():
+                return
+
+    def _has_work(self) -> sa.ColumnElement[bool]:
+        return queue.has_work(self._config.lease_seconds, self._boards.newest, sends=self._mail_server is not None)
+
+    def _beat(self) -> bool:
+        """Tells that it is alive, and puts jobs whose lease has run out back into the queue; whether to look for work.
+
+        Sees whether it was asked to end.
+        """
+        with answering(), self._database.glance.begin() as connection:
+            looks, self.drains = beat(connection, self.name, self._has_work())
+        if looks:
+            with self._database.write() as session:
+                swept = queue.sweep(session, self._config.lease_seconds)
+            if swept:
+                log.warning("%s jobs had lost their workers and wait again", swept)
+        return looks
 
     def _send_mails(self, *, busy: bool = False) -> bool:
         """Sends some of what waits; False when there was nothing to send. busy: runs wait, and come first."""
@@ -289,13 +333,17 @@ class Worker:
         return sent > 0
 
     def close(self) -> None:
+        self._listener.close()
+        self._end_child()
+
+    def _end_child(self) -> None:
         if self._child is not None:
             self._child.kill()
             self._child = None
 
     def _ready_child(self) -> ChildProcess:
         if self._child is not None and (self._jobs >= JOBS_OF_CHILD or not self._child.is_alive):
-            self.close()
+            self._end_child()
         if self._child is None:
             url = self._database.engine.url.render_as_string(hide_password=False)
             store, most = self._store, self._config
@@ -321,22 +369,23 @@ class Worker:
             reply = reply or self._too_long(child, now - started)
             if reply is not None:
                 if isinstance(reply, (messages.Failed, messages.Exceeded)):
-                    self.close()  # its state is unknown after an error
+                    self._end_child()  # its state is unknown after an error
                 return reply
             if claim is not None and now - renewed > self._config.lease_seconds / BEATS:
                 try:
                     with self._database.write() as session:
                         holds = queue.renew(session, claim, self._config.lease_seconds)
+                    self._beat()
                 except NoDatabase as error:  # while it does not answer nobody else can take the job
                     log.warning("the database does not answer: %s", error.reason, extra=logs.kind_of(error))
                 else:
                     if not holds:
                         log.warning("lost the lease")
-                        self.close()
+                        self._end_child()
                         return None
                     renewed = now
             if stop.is_set() and now - (stopped := stopped or now) > GRACE_SECONDS:
-                self.close()
+                self._end_child()
                 if claim is not None:
                     with self._database.write() as session:
                         queue.release(session, claim)
@@ -481,7 +530,7 @@ def run(config: Config, stop: threading.Event | None = None, once: bool = False)
                 handlers.callback(signal.signal, number, signal.signal(number, partial(_stop, stop)))
         log.info("worker %s is waiting for work", worker.name)
         house, refusals, renewed = _Pause(), 0, False
-        while not stop.is_set():
+        while not stop.is_set() and not worker.drains:
             try:
                 if not renewed:
                     renew_sets(database)
@@ -494,13 +543,17 @@ def run(config: Config, stop: threading.Event | None = None, once: bool = False)
                     break
                 if house.is_over(HOUSEKEEPING_SECONDS) and takes_sweep(database):
                     remove_orphans(database, store)
-                stop.wait(POLL_SECONDS)
+                    with database.write() as session:
+                        forget(session)
+                worker.wait(stop)
             except Unavailable as error:
                 refusals += not isinstance(error, (NoDatabase, NoStore))  # which are waited for without end
                 if once or refusals == MOST_REFUSALS:
                     raise
                 log.warning("%s", error.in_full, extra=logs.kind_of(error))
                 stop.wait(PATIENCE_SECONDS)
+        with contextlib.suppress(NoDatabase), database.write() as session:
+            forget(session, worker.name)
         log.info("worker %s stopped", worker.name)
 
 

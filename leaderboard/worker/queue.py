@@ -12,14 +12,16 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard import access, errors, metrics
+from leaderboard.audit.models import Event
 from leaderboard.audit.rules import SHORT, scoring_digest
 from leaderboard.audit.writes import present, record
 from leaderboard.campaigns.models import Campaign
 from leaderboard.db import clock, exists, locked
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.frozen import frozen
+from leaderboard.mail.models import Mail
 from leaderboard.mail.rules import MailKind
-from leaderboard.mail.writes import put_wanted
+from leaderboard.mail.writes import IS_DUE, put_wanted
 from leaderboard.submissions.inputs import LONGEST_LABEL
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.reads.selection import IS_WANTED
@@ -56,20 +58,37 @@ class Recorded(StrEnum):
     SENT_BACK = "sent back"  # the campaign's prior is not the one used: the job waits again
 
 
+def _claimable() -> tuple[sa.ColumnElement[bool] | sa.TextClause, ...]:
+    return (
+        sa.text(IN_QUEUE),
+        Scoring.state == State.QUEUED,
+        IS_WANTED,
+        ScoringSet.metric_version == metrics.MEASURES_VERSION,  # others' figures would differ
+        sa.or_(Scoring.not_before.is_(None), Scoring.not_before <= clock(), Scoring.not_before > clock(BEYOND_SECONDS)),
+    )
+
+
+def _expired(lease_seconds: float) -> tuple[sa.ColumnElement[bool] | sa.TextClause, ...]:
+    """Conditions on claimed jobs; a lease far beyond this worker's is none."""
+    beyond = clock(max(2 * lease_seconds, BEYOND_SECONDS))
+    has_ended = sa.or_(Scoring.lease_until < clock(), Scoring.lease_until > beyond)
+    return sa.text(IN_QUEUE), Scoring.state == State.SCORING, has_ended
+
+
+def has_work(lease_seconds: float, event: int | None, *, sends: bool) -> sa.ColumnElement[bool]:
+    """Whether a worker finds something to do, one that has seen this event: for one cheap look. sends: mails too."""
+    claimable = sa.select(Scoring.id).join(ScoringSet).where(*_claimable()).exists()
+    expired = sa.select(Scoring.id).where(*_expired(lease_seconds)).exists()
+    news = sa.exists().where(Event.id > (event or 0))
+    return sa.or_(claimable, expired, news, *[sa.exists().where(*IS_DUE, Mail.expires_at > clock())] * sends)
+
+
 def claim(session: Session, worker: str, lease_seconds: float) -> Claim | None:
     """Takes the first waiting row by priority, turn and age, in one statement; None when nothing waits."""
     first = (
         sa.select(Scoring.id)
         .join(ScoringSet)
-        .where(
-            sa.text(IN_QUEUE),
-            Scoring.state == State.QUEUED,
-            IS_WANTED,
-            ScoringSet.metric_version == metrics.MEASURES_VERSION,  # others' figures would differ
-            sa.or_(
-                Scoring.not_before.is_(None), Scoring.not_before <= clock(), Scoring.not_before > clock(BEYOND_SECONDS)
-            ),
-        )
+        .where(*_claimable())
         .order_by(Scoring.priority, Scoring.turn, Scoring.id)
         .limit(1)
         .with_for_update(skip_locked=True, of=Scoring)  # SQLite has one writer at a time, and no such clause
@@ -202,18 +221,10 @@ def _reject(session: Session, scoring: Scoring, problems: Sequence[errors.Proble
 
 
 def sweep(session: Session, lease_seconds: float) -> int:
-    """Puts jobs whose lease ran out back into the queue, or fails them after MOST_LOST_LEASES; returns how many.
-
-    lease_seconds  of this worker; a lease far beyond is none
-    """
-    beyond = clock(max(2 * lease_seconds, BEYOND_SECONDS))
+    """Puts jobs whose lease ran out back into the queue, or fails them after MOST_LOST_LEASES; returns how many."""
     expired = session.scalars(
         sa.select(Scoring)
-        .where(
-            sa.text(IN_QUEUE),
-            Scoring.state == State.SCORING,
-            sa.or_(Scoring.lease_until < clock(), Scoring.lease_until > beyond),
-        )
+        .where(*_expired(lease_seconds))
         .order_by(Scoring.id)
         .limit(SWEPT_AT_ONCE)
         .with_for_update(skip_locked=True, of=Scoring)

@@ -9,6 +9,7 @@ import pytest
 import sqlalchemy as sa
 
 from leaderboard.audit.models import Event
+from leaderboard.operating.models import WorkerSeen
 from leaderboard.submissions.rules import State
 from leaderboard.worker.models import Scoring
 from tests.support.processes import Process, children
@@ -20,7 +21,7 @@ SECONDS = 60.0
 LEASE_SECONDS = 2
 
 
-def _worker(world: World) -> Process:
+def _worker(world: World, *options: str) -> Process:
     environment = {
         **os.environ,
         "PYTHONPATH": str(REPOSITORY),
@@ -28,7 +29,9 @@ def _worker(world: World) -> Process:
         "LEADERBOARD_STORE_URL": world.store.url,
         "LEADERBOARD_LEASE_SECONDS": str(LEASE_SECONDS),
     }
-    return Process([sys.executable, "-m", "leaderboard", "worker"], env=environment, cwd=Path(world.store.url).parent)
+    return Process(
+        [sys.executable, "-m", "leaderboard", "worker", *options], env=environment, cwd=Path(world.store.url).parent
+    )
 
 
 def _runs(pid: int) -> bool:
@@ -130,3 +133,32 @@ def test_a_worker_whose_child_is_killed_goes_on_with_another_and_stops_with_it_w
     scoring = world.scoring(run)
     assert scoring.errors == 1
     assert scoring.failure == "the scoring process was ended by SIGKILL"
+
+
+@pytest.mark.parametrize("engine_name", ["sqlite"])  # processes and signals are between them and the system
+def test_workers_of_one_command_are_replaced_when_killed_and_end_with_it(world: World) -> None:
+    with _worker(world, "--processes", "2") as process:
+        wait_until(lambda: len(world.all(sa.select(WorkerSeen.name))) == 2, "both are seen")
+        first, second = children(process.pid, "worker")
+        os.kill(first, signal.SIGKILL)
+        wait_until(lambda: len(world.all(sa.select(WorkerSeen.name))) == 3, "another one is seen")
+        assert second in children(process.pid, "worker")
+        run = world.submit(run_text(1))
+        _wait_for_state(world, run, State.SCORED)
+        os.kill(process.pid, signal.SIGTERM)
+        assert process.wait(seconds=SECONDS) == 0
+    assert len(world.all(sa.select(WorkerSeen.name))) == 1  # the killed one's
+
+
+def test_a_drain_lets_each_worker_finish_the_run_in_hand_and_take_no_other(world: World) -> None:
+    run, pipe = world.stuck_run()
+    with _worker(world, "--processes", "2") as workers:
+        _wait_for_state(world, run, State.SCORING)
+        with _worker(world, "--drain") as drain:
+            drain.wait_for_output("waiting for ", seconds=SECONDS)
+            wait_until(lambda: len(world.all(sa.select(WorkerSeen.name))) == 1, "the idle one has ended")
+            later = world.submit(run_text(2))
+            pipe.write_text(run_text(1))
+            assert drain.wait(seconds=SECONDS) == 0
+        assert workers.wait(seconds=SECONDS) == 0
+    assert [world.scoring(number).state for number in (run, later)] == [State.SCORED, State.QUEUED]
