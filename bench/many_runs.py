@@ -9,6 +9,7 @@ import io
 import os
 import re
 import tempfile
+from collections.abc import Sequence
 from contextlib import ExitStack, redirect_stdout
 from dataclasses import dataclass
 from itertools import cycle, islice
@@ -36,7 +37,7 @@ from leaderboard.teams.writes import NewSystem
 from leaderboard.worker.models import Scoring
 from trials.installation import migrated_database
 
-__all__ = ["ManyRuns", "many_runs"]
+__all__ = ["COLLECTION", "QRELS", "Here", "ManyRuns", "copies", "many_runs"]
 
 COLLECTION = Path("data", "dl-hard")
 QRELS = "qrels.txt"
@@ -87,9 +88,9 @@ def many_runs(engine: str, shared: Path, count: int) -> ManyRuns:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(dir=memory)))
         url, database = stack.enter_context(migrated_database(engine, folder))
         qrels = shared / COLLECTION / QRELS
-        files = _copies(shared / COLLECTION, folder, count)
-        here = _Here(url, database, folder / "store")
-        here.make_campaign(qrels)
+        files = copies(shared / COLLECTION, folder, count)
+        here = Here(url, database, str(folder / "store"))
+        here.make_campaign(qrels, [SENT, ALONE, TOGETHER])
         setting = ("--measures", " ".join(MEASURES), "--beta", BETA, "--documents", DOCUMENTS)
         reading = here.run("score", *files, "--judgments", qrels, *setting)
         place = f"{CAMPAIGN}/{SENT}"
@@ -107,7 +108,7 @@ def many_runs(engine: str, shared: Path, count: int) -> ManyRuns:
         return ManyRuns(count, reading, sending, worker, refreshes, alone, together)
 
 
-def _copies(source: Path, folder: Path, count: int) -> list[Path]:
+def copies(source: Path, folder: Path, count: int) -> list[Path]:
     """Files with the first lines of each query, each with a tag of its own."""
     texts = []
     for name in RUNS:
@@ -122,21 +123,21 @@ def _copies(source: Path, folder: Path, count: int) -> list[Path]:
     return files
 
 
-class _Here:
+class Here:
     """An installation, and commands on it."""
 
-    def __init__(self, url: str, database: Database, store: Path) -> None:
-        self._environment = {**os.environ, "LEADERBOARD_DATABASE_URL": url, "LEADERBOARD_STORE_URL": str(store)}
+    def __init__(self, url: str, database: Database, store: str) -> None:
+        self.environment = {**os.environ, "LEADERBOARD_DATABASE_URL": url, "LEADERBOARD_STORE_URL": store}
         self._database = database
-        self._store = RunStore(str(store))
+        self._store = RunStore(store)
 
     def run(self, *arguments: str | float | Path, at_once: int = 1) -> Cost:
         """Runs a command; the cost of the first where there are several at once."""
         command = ["-m", "leaderboard", *map(str, arguments)]
-        return side_by_side([command] * at_once, self._environment, logged=True)[0]
+        return side_by_side([command] * at_once, self.environment, logged=True)[0]
 
-    def make_campaign(self, qrels: Path) -> None:
-        """With an evaluation that has no judgments yet, so that its runs wait, and two that have them."""
+    def make_campaign(self, qrels: Path, evaluations_named: Sequence[str]) -> None:
+        """With these evaluations; the one called SENT has no judgments yet, so that its runs wait."""
         judged = read_judgments(qrels)
         asked = [QueryRow(query, f"query {query}", ()) for query in judged.queries]
         with self._database.write() as session:
@@ -144,7 +145,7 @@ class _Here:
             campaign = campaigns.create_campaign(
                 session, CONSOLE, CAMPAIGN, "Many", measures=MEASURES, primary_measure=MEASURES[0], beta=BETA
             )
-            for name in (SENT, ALONE, TOGETHER):
+            for name in evaluations_named:
                 bounds = {"documents": DOCUMENTS, "condition": name, "daily_quota": None}
                 made = evaluations.create_evaluation(session, CONSOLE, campaign, name, name, "2026", **bounds)
                 queries.import_queries(session, CONSOLE, made, asked)

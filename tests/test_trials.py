@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from tests.support.shared import SHARED_VARIABLE
-from trials import backup, kill_storm, readers, scaling, siege, smallest_difference, standing_storm
+from trials import backup, kill_storm, outages, readers, scaling, siege, smallest_difference, standing_storm
 from trials.__main__ import TRIALS, trial
 from trials.campaigns import Cell, Counts
 from trials.statistics import broken_promises
 
-OF_REAL_RUNS = ("statistics", "disastrous run", "smallest difference", "linked years", "measures")
+OF_REAL_RUNS = ("throughput", "statistics", "disastrous run", "smallest difference", "linked years", "measures")
 
 
 def test_pages_answer_while_runs_come_in() -> None:
@@ -97,3 +97,16 @@ def test_a_claim_and_the_pages_of_a_board_read_as_much_whatever_the_submissions_
     ):
         few, many = (cost.work for cost in grown[name])
         assert many <= 1.5 * few + scaling.LEAST_WORK, name
+
+
+@pytest.mark.parametrize(
+    "outage",
+    [
+        ["paused", "--times", "1", "--engine", "postgresql"],
+        ["clocks", "--times", "3", "--engine", "sqlite"],
+        ["restarts", "--times", "2", "--engine", "postgresql"],
+    ],
+    ids=lambda outage: outage[0],
+)
+def test_an_outage_loses_no_run_and_heals_without_hands(outage: list[str]) -> None:
+    assert outages.main(["--only", *outage]) == 0

@@ -10,7 +10,9 @@ import sys
 
 TRIALS = (
     "kill storm",
+    "outages",
     "scaling",
+    "throughput",
     "standing storm",
     "import kills",
     "stateful",

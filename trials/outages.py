@@ -12,6 +12,7 @@ import argparse
 import contextlib
 import os
 import random
+import secrets
 import signal
 import subprocess
 import sys
@@ -23,7 +24,7 @@ import urllib.request
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import sqlalchemy as sa
@@ -36,6 +37,7 @@ from leaderboard.accounts.rules import Scope
 from leaderboard.audit.writes import present
 from leaderboard.client import Client, NoServer, Refused
 from leaderboard.db import Database
+from leaderboard.store import RunStore
 from leaderboard.submissions.models import Submission
 from leaderboard.submissions.rules import State
 from leaderboard.submissions.writes.run_store import bind
@@ -48,11 +50,13 @@ from tests.support.postgres import stoppable_server
 from tests.support.processes import Process, children, free_port
 from tests.support.shared import REPOSITORY
 from tests.support.site import LEADERBOARD, START_SECONDS
+from tests.support.stores import BUCKET, s3_service
 from tests.support.waiting import wait_until
 from tests.support.world import PASSWORD, World, build_world
 from trials.faults import tell
 from trials.installation import ENGINES
 from trials.kill_storm import faults_of, run_text
+from trials.proxy import proxy
 
 LEASE_SECONDS = 2
 LINES = 2_000
@@ -69,10 +73,13 @@ INTERNAL = ("Traceback", "psycopg", "sqlalchemy", "Errno")
 
 @dataclass
 class Stand:
-    """An installation whose processes a trial starts, what was sent to it, and what its pages answered."""
+    """An installation whose processes a trial starts, what was sent to it, and what its pages answered.
+
+    sending  the folder of the files that are sent
+    """
 
     world: World
-    folder: Path
+    sending: Path
     stack: ExitStack
     token: str
     urls: list[str] = field(default_factory=list)
@@ -113,7 +120,7 @@ class Stand:
     def send(self, lines: int = LINES) -> int:
         """Sends the next run until it is acknowledged, to one site after the other; its submission."""
         number = len(self.sent)
-        file = self.folder / f"run-{number}.txt"
+        file = self.sending / f"run-{number}.txt"
         file.write_text(run_text(number, lines))
         deadline = time.monotonic() + CALM_SECONDS
         while True:
@@ -204,13 +211,18 @@ class Stand:
 
 
 def fault_lines(process: Process) -> list[str]:
-    """What it logged as an error of the program's own."""
-    return [line for line in process.output.splitlines() if "Traceback" in line or " ERROR " in line]
+    """What it logged as an error of the program's own, and not as an outage."""
+    return [line for line in process.output.splitlines() if "Traceback" in line]
 
 
 @contextmanager
-def stand(engine: str, url: str | None = None, folder: Path | None = None) -> Iterator[Stand]:
-    """An installation without a process. url: of PostgreSQL, which is started without one; folder: of its files."""
+def stand(engine: str, url: str | None = None, folder: Path | None = None, bucket: str = "") -> Iterator[Stand]:
+    """An installation without a process.
+
+    url     of PostgreSQL, which is started without one
+    folder  of its files
+    bucket  the address of a service that keeps the runs
+    """
     with ExitStack() as stack:
         folder = folder or Path(stack.enter_context(tempfile.TemporaryDirectory()))
         if engine == "sqlite":
@@ -220,6 +232,10 @@ def stand(engine: str, url: str | None = None, folder: Path | None = None) -> It
         database = stack.enter_context(contextlib.closing(Database.connect(url)))
         migrate.upgrade(database)
         world = build_world(database, folder)
+        if bucket:
+            os.environ |= {"AWS_ENDPOINT_URL": bucket, "AWS_ACCESS_KEY_ID": "trial", "AWS_SECRET_ACCESS_KEY": "trial"}
+            url = f"s3://{BUCKET}/{secrets.token_hex(4)}"
+            world = replace(world, store=RunStore(url), config=replace(world.config, store_url=url))
         world.change_evaluation(documents=2 * LONG_LINES)
         bind(database, world.store)
         with database.write() as session:
@@ -228,7 +244,7 @@ def stand(engine: str, url: str | None = None, folder: Path | None = None) -> It
             scopes = [Scope.READ, Scope.SUBMIT]
             token = accounts.make_token(session, CONSOLE, ada, "trial", scopes, days=None, now=present())
         processes = ExitStack()
-        made = Stand(world, folder, processes, token)
+        made = Stand(world, Path(stack.enter_context(tempfile.TemporaryDirectory())), processes, token)
         try:
             yield made
         finally:
@@ -332,6 +348,21 @@ def failing(engine: str, times: int) -> list[str]:
         return here.found()
 
 
+def bucket(engine: str, times: int) -> list[str]:
+    """One in ten requests to a bucket gets a 503 or a connection that is cut, before or after the service has it."""
+    with s3_service() as service, proxy(service) as between, stand(engine, bucket=between.url) as here:
+        access = {"AWS_ENDPOINT_URL": between.url}
+        here.serve(**access)
+        here.work(**access), here.work(**access)
+        between.share = 0.1
+        with here.traffic():
+            wait_until(lambda: len(here.sent) >= times, f"{times} runs are acknowledged", CALM_SECONDS)
+        print(f"    nothing waits {here.finish():.1f} s after the last run")
+        print(f"    {between.failed} of {sum(between.requests.values())} requests failed")
+        between.share = 0.0
+        return here.found()
+
+
 def full(engine: str, times: int) -> list[str]:
     """The disk of the store, and of SQLite's database, has no byte left while runs are sent and scored."""
     return _on_a_disk(engine, times, _fill)
@@ -393,7 +424,7 @@ def _lock(folder: Path) -> Callable[[], None]:
 
 OUTAGES: dict[str, tuple[Callable[[str, int], list[str]], int]] = {
     "paused": (paused, 6), "clocks": (clocks, 12), "restarts": (restarts, 20), "failing": (failing, 40),
-    "full": (full, 2), "read-only": (read_only, 2),
+    "bucket": (bucket, 40), "full": (full, 2), "read-only": (read_only, 2),
 }  # fmt: skip
 
 

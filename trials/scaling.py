@@ -223,11 +223,11 @@ def place(engine: str, size: int, systems: int, folder: Path, server: str | None
         yield Place(size, config, own, readers, Work(own), addresses)
 
 
-def analyze(database: Database) -> None:
-    """Statistics, as PostgreSQL gathers by itself some minutes later."""
+def analyze(database: Database, how: str = "ANALYZE") -> None:
+    """Statistics, as PostgreSQL gathers by itself some minutes later. how: FULL also gives back what is free."""
     if database.engine.dialect.name == "postgresql":
         with database.engine.execution_options(isolation_level="AUTOCOMMIT").connect() as connection:
-            connection.exec_driver_sql("VACUUM ANALYZE")
+            connection.exec_driver_sql(f"VACUUM {how}")
 
 
 def _member(session: sa.orm.Session) -> str:
@@ -375,6 +375,7 @@ def _run_text(number: int) -> bytes:
 
 def _tables(database: Database) -> dict[str, int]:
     """Bytes of each table with its indexes; of SQLite, which tells no more, of all together."""
+    analyze(database, "FULL")
     with database.engine.connect() as connection:
         if connection.dialect.name == "sqlite":
             pages, free, size = (

@@ -58,6 +58,11 @@ class PostgresServer:
         self._process = Process(self._command, stdin=subprocess.PIPE, **self._options)
         self._process.wait_for_output(r"ready to accept connections", seconds=START_SECONDS)
 
+    @property
+    def output(self) -> str:
+        """What it logged since it was started."""
+        return self._process.output
+
     def stop(self, signal: str = "INT") -> None:
         """Ends every connection; another one finds nobody. signal: QUIT ends it as a crash does."""
         self._process.write(f"{signal}\n")
