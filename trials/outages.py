@@ -44,7 +44,7 @@ from leaderboard.submissions.writes.run_store import bind
 from leaderboard.teams.models import Team
 from leaderboard.teams.writes import NewSystem, create_system
 from leaderboard.worker.models import Scoring
-from tests.support.clients import Client as Browser
+from tests.support.clients import BOUNDARY, Client as Browser
 from tests.support.outages import away
 from tests.support.postgres import stoppable_server
 from tests.support.processes import Process, children, free_port
@@ -68,6 +68,8 @@ HOUR = 3600
 MOST_LINES = 5
 DISK_BYTES = 64 * 2**20
 OF_ROOT = {"full", "read-only"}
+AWAY = "does not answer|is full|Postponed"  # what a worker says
+FORM = "/campaigns/small/2026/submit"
 INTERNAL = ("Traceback", "psycopg", "sqlalchemy", "Errno")
 
 
@@ -167,7 +169,7 @@ class Stand:
                 thread.join()
 
     def look(self, url: str, page: str) -> int:
-        """Asks for a page. Anything but a page, or a 503 in words without what is inside, is a fault."""
+        """Asks for a page, see `judge`; its status, 0 without an answer."""
         try:
             with urllib.request.urlopen(f"{url}{page}", timeout=START_SECONDS) as answer:
                 status, text = answer.status, answer.read().decode()
@@ -177,12 +179,16 @@ class Stand:
         except OSError as error:
             self.faults.append(f"{page} was not answered: {error}")
             return 0
+        self.judge(page, status, text)
+        return int(status)
+
+    def judge(self, page: str, status: int, text: str, wanted: int = 200) -> None:
+        """Notes an answer. Anything but what is wanted, or a 503 in words without what is inside, is a fault."""
         self.answers[f"page {status}"] += 1
         self.shown[status] = text
         in_words = "try again in a minute" in text.lower() and not any(word in text for word in INTERNAL)
-        if status != 200 and not (status == 503 and in_words):
+        if status != wanted and not (status == 503 and in_words):
             self.faults.append(f"{page} answered {status}: {text[-300:]}")
-        return int(status)
 
     def finish(self) -> float:
         """Waits until nothing is queued or being scored; the seconds that it took."""
@@ -341,9 +347,11 @@ def failing(engine: str, times: int) -> list[str]:
         ill = {"TRIAL_FOLDER": here.world.config.store_url, "TRIAL_SHARE": "0.1"}
         here.serve(**ill)
         here.work(**ill), here.work(**ill)
-        Path(f"{here.world.config.store_url}.ill").touch()
+        illness = Path(f"{here.world.config.store_url}.ill")
+        illness.touch()
         with here.traffic():
             wait_until(lambda: len(here.sent) >= times, f"{times} runs are acknowledged", CALM_SECONDS)
+        illness.unlink()
         print(f"    nothing waits {here.finish():.1f} s after the last run")
         return here.found()
 
@@ -374,20 +382,33 @@ def read_only(engine: str, times: int) -> list[str]:
 
 
 def _on_a_disk(engine: str, times: int, spoil: Callable[[Path], Callable[[], None]]) -> list[str]:
-    """Spoils the disk while a run is queued and the next ones come in, and mends it after some seconds."""
+    """Spoils the disk while a run waits to be scored, sends another one by the form, and mends the disk once a worker
+    has met it too.
+    """
     with disk() as folder, stand(engine, folder=folder) as here:
-        here.serve()
-        here.send()
-        here.work()
-        here.finish()
-        for _ in range(times):
-            mend = spoil(folder)
-            with here.traffic():
-                time.sleep(2 * LEASE_SECONDS)
-                mend()
-                sent = len(here.sent)
-                wait_until(lambda sent=sent: len(here.sent) > sent, "a run is acknowledged", CALM_SECONDS)  # type: ignore[misc]  # mypy can't infer a lambda's default
-            print(f"    nothing waits {here.finish():.1f} s after the last run")
+        url = here.serve()
+        with contextlib.closing(Browser(url)) as browser:
+            browser.log_in("Ada", PASSWORD)
+            worker = here.work()
+            for _ in range(times):
+                os.kill(worker.pid, signal.SIGSTOP)
+                here.send()
+                body = browser.first_bytes(FORM, run_text(-1, LINES).encode()) + f"\r\n--{BOUNDARY}--\r\n".encode()
+                mend = spoil(folder)
+                try:
+                    head = {"Cookie": browser.cookie, "Content-Type": f"multipart/form-data; boundary={BOUNDARY}"}
+                    browser.connection.close()  # the site ends one that is silent; the next request opens another
+                    browser.connection.request("POST", FORM, body, head)
+                    answer = browser.connection.getresponse()
+                    here.judge(FORM, answer.status, answer.read().decode(), wanted=503)
+                    for page in PAGES:
+                        here.look(url, page)
+                    os.kill(worker.pid, signal.SIGCONT)
+                    worker.wait_for_output(AWAY, seconds=START_SECONDS)
+                finally:
+                    mend()
+                here.send()
+                print(f"    nothing waits {here.finish():.1f} s after the disk was mended")
         return here.found()
 
 
