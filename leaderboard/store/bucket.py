@@ -102,10 +102,11 @@ class Bucket:
 
     @contextmanager
     def _answering(self, name: str) -> Iterator[None]:
-        """Raises Missing where there is no such object, and NoStore when the service does not answer or refuses."""
+        """Raises Missing where there is no such object, and NoStore when the service does not answer or refuses, or the
+        disk does not give what is sent."""
         try:
             yield
-        except (BaseError, FileNotFoundError) as error:
+        except (BaseError, OSError) as error:
             reason = str(error).partition("<?xml")[0].partition("\n")[0].strip()
             if "NoSuchBucket" in str(error):
                 raise NoStore(f"there is no bucket {self._bucket}; make it, or set LEADERBOARD_STORE_URL") from error

@@ -15,7 +15,7 @@ from obstore.store import S3Store
 
 from leaderboard.errors import BadInput, Damaged, Missing, NoStore, OtherStore
 from leaderboard.store import RankedList, RunStore
-from leaderboard.store.bucket import PART
+from leaderboard.store.bucket import PART, Bucket
 from tests.support.stores import BUCKET
 
 TEXT = b"q1 Q0 d1 1 2.0 tag\n"
@@ -143,3 +143,12 @@ def test_nothing_is_left_in_the_folder_of_temporary_files(
     with pytest.raises(Missing), store.reading("0" * 64):
         pass
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_disk_that_does_not_give_the_file_that_is_sent_is_a_store_that_is_away(
+    bucket_url: str, tmp_path: Path
+) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(NoStore) as raised:
+        Bucket(bucket_url.removeprefix("s3://")).put(tmp_path / "file" / "within", "runs/ab/abc")
+    assert "Not a directory" in raised.value.reason
