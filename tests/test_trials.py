@@ -1,11 +1,13 @@
 """The long trials on a small scale, on one engine where the other would ask the same of the site."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from tests.support.shared import SHARED_VARIABLE
+from tests.support.shared import REPOSITORY, SHARED_VARIABLE
 from trials import backup, kill_storm, outages, readers, scaling, siege, smallest_difference, standing_storm
 from trials.__main__ import TRIALS, trial
 from trials.campaigns import Cell, Counts
@@ -31,6 +33,17 @@ def test_killed_workers_lose_no_run(capsys: pytest.CaptureFixture[str]) -> None:
 def test_backups_under_load_are_restored_to_the_last_bit(capsys: pytest.CaptureFixture[str]) -> None:
     assert backup.main(["--seconds", "1", "--runs", "5", "--engine", "sqlite"]) == 0
     assert "restored on postgresql" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("engine", "store", "operation", "every"),
+    [("sqlite", "folder", "scoring", 97), ("postgresql", "bucket", "upload", 61)],
+)
+def test_no_call_that_fails_loses_or_doubles_anything(engine: str, store: str, operation: str, every: int) -> None:
+    # In a process of its own: it counts every call of the file system, and forks.
+    command = [sys.executable, "-m", "trials", "every_call", "--engine", engine, "--store", store]
+    more = ["--operation", operation, "--every", str(every)]
+    assert subprocess.run([*command, *more], cwd=REPOSITORY, check=False).returncode == 0
 
 
 def test_what_stands_is_right_when_runs_are_scored_chosen_and_withdrawn_at_once(

@@ -15,6 +15,7 @@ TRIALS = (
     "throughput",
     "standing storm",
     "import kills",
+    "every call",
     "stateful",
     "backup",
     "readers",

@@ -45,8 +45,8 @@ class _ScoringHere:
 class WorkerHere(Worker):
     """The worker with its loop, its records and its boards, but without a second process."""
 
-    def __init__(self, database: Database, store: RunStore, config: Config) -> None:
-        super().__init__(database, store, config)
+    def __init__(self, database: Database, store: RunStore, config: Config, **options: Any) -> None:
+        super().__init__(database, store, config, **options)
         scorer = RunScorer(database, store, Limits(expanded_bytes=config.text_bytes))
         self._here = _ScoringHere(self, scorer)
 
