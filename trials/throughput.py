@@ -14,7 +14,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from contextlib import ExitStack
+from contextlib import ExitStack, redirect_stdout
 from pathlib import Path
 
 from bench.many_runs import COLLECTION, QRELS, Here, copies
@@ -90,6 +90,8 @@ def main(arguments: list[str] | None = None) -> int:
                 flush=True,
             )
         idle(here, server, stack, given.idle)
+        with redirect_stdout(None):  # what each process said
+            stack.close()
     return 0
 
 
