@@ -12,6 +12,8 @@ from leaderboard.evaluations.models import Evaluation
 from leaderboard.submissions.rules import Designation, Ruling, name_of_run
 from leaderboard.teams.models import System, Team
 
+ON_BOARDS = sa.text("withdrawn_at IS NULL AND ruling IS NULL")  # the runs that pages count
+
 
 class Installation(Base):
     """One row, of what the processes of an installation share. store: the id of its run store; swept_at: when a worker
@@ -98,6 +100,7 @@ class Submission(Base):
         sa.UniqueConstraint("submitter_id", "sending_key"),
         sa.Index(None, "evaluation_id", "system_id"),
         sa.Index("ix_submission_newest", "evaluation_id", "received_at", "id"),
+        sa.Index("ix_submission_on_boards", "evaluation_id", sqlite_where=ON_BOARDS, postgresql_where=ON_BOARDS),
         {"sqlite_autoincrement": True},  # the number of a test run that was removed is no other run's
     )
 

@@ -1,4 +1,5 @@
-"""Indexes for campaigns of a hundred thousand runs: what of a set waits, and the newest runs of an evaluation"""
+"""Indexes for campaigns of a hundred thousand runs: what of a set waits, and the newest runs of an
+evaluation, and how many it has"""
 
 import sqlalchemy as sa
 from alembic import op
@@ -13,3 +14,7 @@ def upgrade() -> None:
     waits = sa.text("state IN ('queued', 'scoring')")
     op.create_index("ix_scoring_waiting", "scoring", ["scoring_set_id"], sqlite_where=waits, postgresql_where=waits)
     op.create_index("ix_submission_newest", "submission", ["evaluation_id", "received_at", "id"])
+    shown = sa.text("withdrawn_at IS NULL AND ruling IS NULL")
+    op.create_index(
+        "ix_submission_on_boards", "submission", ["evaluation_id"], sqlite_where=shown, postgresql_where=shown
+    )
