@@ -156,6 +156,9 @@ def test_a_service_starts_a_command_as_its_own_user_and_may_do_little(unit: Path
     assert settings["User"] == "leaderboard"
     assert settings["EnvironmentFile"] == f"{HERE}/leaderboard.env"
     assert (settings["NoNewPrivileges"], settings["ProtectSystem"]) == ("yes", "strict")
+    # A worker that was asked to drain ends with status 0, and is not to begin anew before the upgrade.
+    restart = {"serve": "always", "worker": "on-failure"}
+    assert settings.get("Restart") == restart.get(settings["ExecStart"].rpartition(" ")[2])
     for name, command in lines:
         if name == "ExecStart" and "leaderboard " in command:
             plain = re.sub(r"\$\$\([^)]*\)| --since \S+", "", command)  # the names that a shell gives
