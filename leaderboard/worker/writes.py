@@ -1,9 +1,10 @@
-"""Whose run is scored next: teams take turns, so that one with many runs in the queue holds up nobody else's.
+"""Whose run is scored next: the teams of each campaign take turns, so that one with many runs in the queue holds up
+nobody else's, nor its own in another campaign.
 
 Every queue entry is given a turn when it is queued, and of equal priority those of lower turns go first. A team's
-entries have turns one after the other; its first begins at the turn that is being served. So a team that sends one run
-waits for at most one run of each other team, however many those have queued, and nothing has to be counted when a
-worker claims one.
+entries of a campaign have turns one after the other; its first begins at the turn that is being served. So a team that
+sends one run waits for at most one run of each other team of a campaign, however many those have queued, and nothing
+has to be counted when a worker claims one.
 
 Scoring sets: every setting that changes a figure, frozen, and which set an evaluation's boards read.
 
@@ -41,17 +42,20 @@ from leaderboard.worker.models import IN_QUEUE, Scoring, ScoringSet
 from leaderboard.worker.reads import settings_by, standing_set
 
 
-def next_turns(session: Session, teams: Collection[int], priority: int) -> dict[int, int]:
-    """Team id -> the turn of the next entry that it queues with this priority; those after it count on from there."""
+def next_turns(session: Session, evaluation_id: int, teams: Collection[int], priority: int) -> dict[int, int]:
+    """Team id -> the turn of the next entry that it queues with this priority in the evaluation's campaign; those after
+    it count on from there."""
     session.flush()
     of_priority = sa.and_(sa.text(IN_QUEUE), Scoring.priority == priority)
     scoring = sa.func.max(sa.case((Scoring.state == State.SCORING, Scoring.turn)))
     served = sa.select(sa.func.coalesce(scoring, sa.func.min(Scoring.turn))).where(of_priority)
     first = session.scalar(served) or 0
+    campaign = sa.select(Evaluation.campaign_id).where(Evaluation.id == evaluation_id).scalar_subquery()
     last = session.execute(
         sa.select(Submission.team_id, sa.func.max(Scoring.turn))
         .join(Scoring.submission)
-        .where(of_priority, Submission.team_id.in_(teams))
+        .join(Submission.evaluation)
+        .where(of_priority, Submission.team_id.in_(teams), Evaluation.campaign_id == campaign)
         .group_by(Submission.team_id)
     )
     return dict.fromkeys(teams, first) | {team: max(turn + 1, first) for team, turn in last}
@@ -177,7 +181,7 @@ def enqueue(session: Session, submission: Submission, scoring_set: ScoringSet) -
 
 
 def _queue(session: Session, scoring_set: ScoringSet, runs: Sequence[Submission], priority: int) -> None:
-    turns = next_turns(session, {run.team_id for run in runs}, priority)
+    turns = next_turns(session, scoring_set.evaluation_id, {run.team_id for run in runs}, priority)
     now = datetime.now(UTC)  # in a replay of the past, too: it waits from now on
     for run in runs:
         entry = {"submission_id": run.id, "turn": turns[run.team_id], "queued_at": now}

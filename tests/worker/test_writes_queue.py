@@ -7,6 +7,7 @@ from contextlib import closing
 from typing import Any
 
 import numpy as np
+import pytest
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
@@ -15,8 +16,12 @@ from leaderboard.campaigns import writes as campaigns
 from leaderboard.campaigns.models import Campaign
 from leaderboard.db import Database, clock
 from leaderboard.errors import Problem
+from leaderboard.evaluations import writes as evaluations
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules import Subset
+from leaderboard.formats import QueryRow
+from leaderboard.judgments import writes as judgments, writes as queries
+from leaderboard.judgments.rules import JudgmentFiles
 from leaderboard.submissions.models import Participation, Submission
 from leaderboard.submissions.rules import State
 from leaderboard.submissions.writes import submissions
@@ -27,7 +32,7 @@ from leaderboard.worker.messages import Failed, MeasureScore, Rejected, RunScore
 from leaderboard.worker.models import Score, Scoring
 from leaderboard.worker.queue import Claim, Recorded
 from tests.support.waiting import wait_until, waits
-from tests.support.world import RUN, World
+from tests.support.world import RUN, World, judged
 
 FIGURES = RunScores((MeasureScore("AP", Subset.ALL, 0.5, 3, np.zeros(3)),), ("q3",), (), 0.1)
 CLAIMS = 12
@@ -78,14 +83,14 @@ def test_the_first_by_priority_and_age_is_claimed(world: World) -> None:
     assert _claim(world) is None
 
 
-def _queue_for(world: World, team: int, number: int) -> list[int]:
+def _queue_for(world: World, team: int, number: int, evaluation: int | None = None) -> list[int]:
     """So many runs of a team's, in the queue; their ids."""
     upload = world.receive(RUN)
     found = []
     with world.database.write() as session:
         for place in range(number):
             run = submissions.submit(
-                session, CONSOLE, world.evaluation, team,
+                session, CONSOLE, evaluation or world.evaluation, team,
                 system=NewSystem(f"System {place} of team {team}, {number} runs"), upload=upload,
             )  # fmt: skip
             found.append(run.id)
@@ -108,6 +113,46 @@ def test_a_team_with_many_queued_runs_holds_up_no_other_team_s(world: World) -> 
     while _claim(world) is not None:
         left += 1
     assert left == 5
+
+
+def _judged_evaluation_elsewhere(world: World) -> int:
+    """An evaluation of another campaign, with judgments."""
+    with world.database.write() as session:
+        settings = {"measures": ["AP"], "primary_measure": "AP"}
+        campaign = campaigns.create_campaign(session, CONSOLE, "other", "Another campaign", **settings)
+        settings = {"documents": 1000, "daily_quota": None}
+        evaluation = evaluations.create_evaluation(session, CONSOLE, campaign, "2026", "2026", "2026", **settings)
+        queries.import_queries(session, CONSOLE, evaluation, [QueryRow("q1", "text 1", ())])
+        judgments.import_judgments(session, CONSOLE, evaluation, JudgmentFiles(judged("q1 0 d1 1\n")))
+        return evaluation.id
+
+
+@pytest.mark.parametrize(("own_team", "own_campaign"), [(False, True), (False, False), (True, False)])
+def test_two_hundred_runs_hold_up_no_other_team_and_no_other_campaign(
+    world: World, own_team: bool, own_campaign: bool
+) -> None:
+    evaluation = world.evaluation if own_campaign else _judged_evaluation_elsewhere(world)
+    with world.database.write() as session:
+        team = world.team if own_team else teams.create_team(session, CONSOLE, "Some others").id
+    many = _queue_for(world, world.team, 200)
+    before = [_claimed(world).submission_id for _ in range(4)]
+    few = _queue_for(world, team, 2, evaluation)
+    after = [_claimed(world).submission_id for _ in range(4)]
+    assert (before, after) == (many[:4], [few[0], many[4], few[1], many[5]])
+
+
+def test_a_new_run_goes_before_those_that_are_scored_anew(world: World) -> None:
+    with world.database.write() as session:
+        other = teams.create_team(session, CONSOLE, "Some others").id
+    old = _queue_for(world, world.team, 20)
+    while (claim := _claim(world)) is not None:
+        _record(world, claim)
+    world.judge("q1 0 d1 1\nq1 0 d2 1\nq2 0 d3 1\nq3 0 d4 0\n")
+    before = [_claimed(world).submission_id for _ in range(3)]
+    (new,) = _queue_for(world, other, 1)
+    after = [_claimed(world).submission_id for _ in range(3)]
+    assert before == old[:3]
+    assert after == [new, new, old[3]]  # in the set that boards show, and in the one that is made
 
 
 def test_a_run_that_is_tried_again_lets_no_newcomer_pass_those_that_have_waited_since(world: World) -> None:
