@@ -19,7 +19,6 @@ from leaderboard.cli.options import Reads, aligned, flag, json_text, option
 from leaderboard.cli.users import ask_password, password_stdin
 from leaderboard.config import Config
 from leaderboard.db import exists
-from leaderboard.numbers import size
 from leaderboard.operating.doctor import PROBLEM, day_of, examine
 from leaderboard.operating.reads import installation_status
 from leaderboard.private_files import private_file
@@ -109,7 +108,6 @@ def status(as_json: bool) -> None:
         ("mails", f"{now.mails_waiting:,} waiting; {now.mails_failed:,} failed"),
         ("verified", f"{day_of(now.verified.clean_at)}{', differences since' if now.verified.differences else ''}"),
         ("backed up", day_of(now.backed_up_at)),
-        ("holds", f"{now.submissions:,} submissions, {now.evaluations:,} evaluations, {size(now.database_bytes)}"),
     ]
     click.echo(json_text(asdict(now)) if as_json else aligned(rows, (0, 1)), nl=False)
 

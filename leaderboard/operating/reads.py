@@ -1,4 +1,4 @@
-"""What goes on in an installation: read here for `leaderboard status`, `leaderboard doctor` and `/metrics`."""
+"""What an installation is doing: read here for `leaderboard status`, `leaderboard doctor` and `/metrics`."""
 
 from datetime import datetime
 
@@ -8,27 +8,25 @@ from sqlalchemy.orm import Session
 from leaderboard.audit.models import Chain, Event
 from leaderboard.audit.stored_events import Verifications, verifications
 from leaderboard.db import clock
-from leaderboard.evaluations.models import Evaluation
 from leaderboard.frozen import frozen
 from leaderboard.mail.models import UNSENT, Mail
 from leaderboard.operating.models import WorkerSeen
-from leaderboard.submissions.models import Submission
 from leaderboard.submissions.reads.selection import IS_WANTED
 from leaderboard.submissions.rules import State
 from leaderboard.worker.models import HAS_FAILED, IN_QUEUE, Scoring, ScoringSet
 
 NEWEST = 1000  # scorings
-SILENT_SECONDS = 120.0  # a worker that is silent for longer is not there
-DATABASE_BYTES = {  # by engine; of SQLite without what still lies in the file beside it (-wal)
-    "postgresql": "SELECT pg_database_size(current_database())",
-    "sqlite": "SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()",
-}
+SILENT_SECONDS = 120.0  # without a heartbeat, after which a worker does not count as alive
 
 
 @frozen
 class SeenWorker:
-    """A worker: host, process id and a random number; what it runs; seconds since its last heartbeat, by the
-    database's clock."""
+    """A worker.
+
+    name            host, process id and a random number
+    version         of this program that it runs
+    silent_seconds  since its last heartbeat, by the database's clock
+    """
 
     name: str
     version: str
@@ -37,48 +35,46 @@ class SeenWorker:
 
 @frozen
 class InstallationStatus:
-    """What goes on in an installation.
+    """What an installation is doing.
 
-    waiting, scoring  jobs: runs that wait to be scored, and those that a worker has
-    waiting_seconds   since when the oldest waits; None where none does
-    failed            jobs that were given up here, which an organiser may have tried again
+    waiting, scoring  runs that wait to be scored, and runs that a worker scores now
+    waiting_seconds   how long the oldest has waited; None where none waits
+    failed            runs that could not be scored, which an organiser may try again
+    scoring_seconds   mean of the newest 1,000 scorings; None where there are none
     workers           by name
     mails_waiting     not sent, and still worth sending
     mails_failed      that could not be sent so far, or were given up
     verified          the outcomes of `leaderboard verify`
     backed_up_at      when the last backup was made; None where none was
-    database_bytes    its size on disk
     """
 
     waiting: int
     waiting_seconds: float | None
     scoring: int
     failed: int
+    scoring_seconds: float | None
     workers: tuple[SeenWorker, ...]
     mails_waiting: int
     mails_failed: int
     verified: Verifications
     backed_up_at: datetime | None
-    submissions: int
-    evaluations: int
-    database_bytes: int
 
 
 def installation_status(session: Session, now: datetime) -> InstallationStatus:
     """Reads it all, in a few statements, none of which reads the rows of all scorings."""
     number, jobs = sa.select(sa.func.count()), sa.and_(Scoring.scoring_set_id == ScoringSet.id, IS_WANTED)
     queued = sa.and_(sa.text(IN_QUEUE), Scoring.state == State.QUEUED, jobs)
+    newest = sa.select(sa.func.max(Scoring.id) - NEWEST).scalar_subquery()
     backup = Event.subject == Chain.__tablename__, Event.action == "backup"
     figures = {
         "waiting": number.where(queued),
         "waiting_since": sa.select(sa.func.min(Scoring.queued_at)).where(queued),
         "scoring": number.where(sa.text(IN_QUEUE), Scoring.state == State.SCORING, jobs),
         "failed": number.where(sa.text(HAS_FAILED), jobs),
+        "scoring_seconds": sa.select(sa.func.avg(Scoring.seconds)).where(Scoring.id > newest),
         "mails_waiting": number.where(sa.text(UNSENT), Mail.expires_at > now),
         "mails_failed": number.where(Mail.failure != "", Mail.sent_at.is_(None)),
         "backed_up_at": sa.select(sa.func.max(Event.at)).where(*backup),
-        "submissions": number.select_from(Submission),
-        "evaluations": number.select_from(Evaluation),
     }
     statement = sa.select(*(figure.scalar_subquery().label(name) for name, figure in figures.items()))
     row = dict(session.execute(statement).one()._mapping)  # SQLAlchemy's public name for a row by column
@@ -90,16 +86,8 @@ def installation_status(session: Session, now: datetime) -> InstallationStatus:
             for worker, present in session.execute(sa.select(WorkerSeen, clock()).order_by(WorkerSeen.name))
         ),
         verified=verifications(session),
-        database_bytes=session.scalar(sa.text(DATABASE_BYTES[session.get_bind().dialect.name])),
         **row,
     )
-
-
-def recent_scoring_seconds(session: Session) -> list[float]:
-    """How long the scoring of each run took, ascending: of those of the NEWEST that were put into the queue last."""
-    newest = Scoring.id > sa.select(sa.func.max(Scoring.id) - NEWEST).scalar_subquery()
-    seconds = sa.select(Scoring.seconds).where(newest, Scoring.seconds.is_not(None)).order_by(Scoring.seconds)
-    return [*session.scalars(seconds)]
 
 
 def draining(session: Session, lease_seconds: float) -> tuple[str, ...]:

@@ -31,8 +31,7 @@ def test_nothing_goes_on_in_a_quiet_installation(world: World) -> None:
     assert (status.waiting, status.scoring, status.waiting_seconds, status.failed) == (0, 0, None, 0)
     assert (status.workers, status.mails_waiting, status.mails_failed) == ((), 0, 0)
     assert (status.verified.clean_at, status.backed_up_at) == (None, None)
-    assert (status.submissions, status.evaluations) == (0, 1)
-    assert status.database_bytes > 100_000
+    assert status.scoring_seconds is None
 
 
 def test_jobs_are_counted_by_state_and_the_oldest_by_its_age(world: World) -> None:
@@ -42,7 +41,7 @@ def test_jobs_are_counted_by_state_and_the_oldest_by_its_age(world: World) -> No
             values = {"state": state, "queued_at": present() - timedelta(seconds=100 if run == runs[0] else 5)}
             session.execute(sa.update(Scoring).where(Scoring.submission_id == run).values(**values))
     status = status_of(world)
-    assert (status.waiting, status.scoring, status.failed, status.submissions) == (2, 1, 1, 4)
+    assert (status.waiting, status.scoring, status.failed) == (2, 1, 1)
     assert status.waiting_seconds == pytest.approx(100, abs=30)
 
 
