@@ -32,7 +32,6 @@ SECONDS = 5.0  # that a server is waited for
 STUCK_SECONDS = 900.0  # that a run may wait
 NIGHTLY = timedelta(days=2)  # how old what is done every night may be
 CERTIFICATE_DAYS = 14
-LEAST = {"postgresql": (13,), "sqlite": (3, 38)}  # versions
 CONNECTIONS = "SELECT count(*), current_setting('max_connections')::int FROM pg_stat_activity"
 OK, WARNING, PROBLEM, NOT_CHECKED = "ok", "warning", "problem", "not checked"
 NEEDED = "the database is needed for this"
@@ -96,11 +95,9 @@ def _database(_: Config, database: Database) -> Answer:
     migrate.require_known(revision)
     with database.read() as session:
         used, most = session.execute(sa.text(CONNECTIONS)).one() if engine == "postgresql" else (0, 1)
-    version = database.engine.dialect.server_version_info or ()
-    seen, least = f"{engine} {'.'.join(map(str, version))}", ".".join(map(str, LEAST[engine]))
-    return f"{seen}, schema {revision}", [
+    version = ".".join(map(str, database.engine.dialect.server_version_info or ()))
+    return f"{engine} {version}, schema {revision}", [
         (revision != migrate.newest(), PROBLEM, f"its schema is {revision or 'missing'}: run `leaderboard db upgrade`"),
-        (version < LEAST[engine], WARNING, f"{seen} is old: this program is tried with {least} and later"),
         (used > 0.8 * most, WARNING, f"{used} of {most} connections are open: raise max_connections"),
     ]
 
@@ -126,21 +123,17 @@ def _work(_: Config, database: Database) -> Answer:
         status = installation_status(session, now)
     alive, age = sum(worker.silent_seconds < SILENT_SECONDS for worker in status.workers), status.waiting_seconds or 0
     seen, differ = f"{counted(alive, 'worker')}, {counted(status.waiting, 'run')} waiting", status.verified.differences
-    nightly = {"verify": status.verified.clean_at, "backup": status.backed_up_at}
+    nightly = [
+        (not done or done < now - NIGHTLY, WARNING, f"run `leaderboard {command}` every night, last: {day_of(done)}")
+        for command, done in (("verify", status.verified.clean_at), ("backup", status.backed_up_at))
+    ]
     return seen, [
         (not alive, PROBLEM if status.waiting else WARNING, f"{seen}: start `leaderboard worker`"),
         (age > STUCK_SECONDS, WARNING, f"a run has waited for {age / 60:,.0f} minutes: read the logs of the workers"),
         (status.failed, WARNING, f"{counted(status.failed, 'run')} not scored: `leaderboard submission list` says why"),
         (status.mails_failed, WARNING, f"{counted(status.mails_failed, 'mail')} not sent: see `leaderboard mail list`"),
         (differ, PROBLEM, f"the last `leaderboard verify` found {counted(differ, 'difference')}: run it again"),
-        *(
-            (
-                done is None or done < now - NIGHTLY,
-                WARNING,
-                f"run `leaderboard {command}` every night, last: {day_of(done)}",
-            )
-            for command, done in nightly.items()
-        ),
+        *nightly,
     ]
 
 
