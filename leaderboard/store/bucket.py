@@ -10,12 +10,11 @@ import obstore
 from obstore.exceptions import BaseError
 from obstore.store import S3Store
 
-from leaderboard.errors import BadInput, Missing, NoStore, OtherStore
+from leaderboard.errors import BadInput, Missing, NoStore
 from leaderboard.store.folder import file_system, temporary_file
-from leaderboard.store.places import IDENTITY, MARK, RUNS
+from leaderboard.store.places import MARK, RUNS
 
 SECONDS = timedelta(seconds=5)  # after which a request without an answer is given up; one that failed is tried again
-MADE = f"{MARK}/made"
 PART = 5 * 2**20  # bytes of one request, so that 1 MB/s is fast enough
 PARTS_AT_ONCE = 2
 
@@ -25,6 +24,8 @@ class Bucket:
 
     A process that has asked for an object can't be forked: obstore's threads don't live on in the new one.
     """
+
+    mark = f"{MARK}/made"
 
     def __init__(self, path: str) -> None:
         """path: the bucket and the prefix, with slashes between. Raises BadInput where there is no bucket."""
@@ -43,21 +44,9 @@ class Bucket:
         return self._url
 
     def make(self) -> None:
-        if not self.exists(MADE) and next(self.names(RUNS), None) is None:
-            with self._answering(MADE):
-                obstore.put(self._store, MADE, b"")
-
-    @property
-    def identity(self) -> str | None:
-        try:
-            return self.read_part(f"{MARK}/{IDENTITY}", 0, PART).decode()
-        except Missing:
-            if self.exists(MADE):
-                return None
-        raise OtherStore(
-            f"{self} is no run store: it has no object {MADE}. Set LEADERBOARD_STORE_URL to the bucket and prefix that "
-            "keep the run files"
-        )
+        if not self.exists(self.mark) and next(self.names(RUNS), None) is None:
+            with self._answering(self.mark):
+                obstore.put(self._store, self.mark, b"")
 
     def incoming(self) -> AbstractContextManager[Path]:
         return temporary_file(Path(gettempdir()))

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 
-from leaderboard.errors import Missing, NoStore, OtherStore
+from leaderboard.errors import Missing, NoStore
 from leaderboard.private_files import private_folder
-from leaderboard.store.places import IDENTITY, INCOMING, MARK, RUNS
+from leaderboard.store.places import INCOMING, MARK, RUNS
 
 
 @contextmanager
@@ -40,6 +40,8 @@ class Folder:
     store.
     """
 
+    mark = MARK
+
     def __init__(self, root: Path) -> None:
         self._root = root
 
@@ -52,19 +54,6 @@ class Folder:
             if not any((self._root / name).exists() for name in (INCOMING, RUNS)):
                 private_folder(self._root / MARK)
                 private_folder(self._root / INCOMING)
-
-    @property
-    def identity(self) -> str | None:
-        with file_system():
-            if not (self._root / MARK).is_dir():
-                raise OtherStore(
-                    f"{self} is no run store: it has no folder {MARK}. Set LEADERBOARD_STORE_URL to the full path of "
-                    "the folder that keeps the run files"
-                )
-            try:
-                return (self._root / MARK / IDENTITY).read_text()
-            except FileNotFoundError:
-                return None
 
     def incoming(self) -> AbstractContextManager[Path]:
         with file_system():
@@ -111,9 +100,8 @@ class Folder:
     def _existing(self, name: str) -> Path:
         path = self._root / name
         if not self.exists(name):
-            _ = self.identity
-            if not self.exists(RUNS):  # none was ever kept here, or all were moved away
-                raise NoStore(f"{self._root} has no folder {RUNS}")
+            if name.startswith(RUNS) and self.exists(MARK) and not self.exists(RUNS):  # all were moved away
+                raise NoStore(f"{self} has no folder {RUNS}")
             raise Missing(f"The stored file {path.name} is missing.")
         return path
 

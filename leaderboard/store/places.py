@@ -10,21 +10,22 @@ RANKED = "ranked"
 REMAKE = "remake"  # an empty file for each ranked copy that has to be made again
 INCOMING = "incoming"  # what is being written; nothing there is a file of ours yet
 SET_ASIDE = "set-aside"
-MARK = "leaderboard-run-store"  # without it this is some other place, and nothing here is believed
+MARK = "leaderboard-run-store"  # a folder: without it this is some other place, and nothing here is believed
 IDENTITY = "id"  # a file in it; the database has the same
 
 
 class Place(Protocol):
-    """Files under names such as `runs/ab/SHA256`. Every function raises NoStore when the place does not answer."""
+    """Files under names such as `runs/ab/SHA256`. Every function raises NoStore when the place does not answer.
+
+    mark: what `make` made, without which this is no store
+    """
+
+    mark: str
 
     def __str__(self) -> str: ...
 
     def make(self) -> None:
         """Makes it where it is missing."""
-
-    @property
-    def identity(self) -> str | None:
-        """The id of the store; None in a new one. Raises OtherStore when this is no store."""
 
     def incoming(self) -> AbstractContextManager[Path]:
         """An empty file on this machine, for `put`; it is gone after the block."""

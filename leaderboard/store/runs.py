@@ -149,7 +149,15 @@ class RunStore:
     def identity(self) -> str | None:
         """Its id, which its database has too; None in a new one. Raises OtherStore when there is no store: unmounted,
         moved, or another volume in its place."""
-        return self.place.identity
+        try:
+            return self.place.read_part(f"{MARK}/{IDENTITY}", 0, PIECE).decode()
+        except Missing:
+            if self.place.exists(self.place.mark):
+                return None
+        raise OtherStore(
+            f"{self.place} is no run store: it has no {self.place.mark}. Set LEADERBOARD_STORE_URL to the full path of "
+            "the folder, or the bucket and prefix, that keeps the run files"
+        )
 
     def identify(self, identity: str) -> None:
         """Gives a new store, or a whole copy, its id: with it, it is one."""

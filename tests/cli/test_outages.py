@@ -179,7 +179,7 @@ def test_a_store_that_can_not_be_written_is_one_line_of_the_commands_that_need_i
     assert command(*COMMANDS["submit"]).status == 0
     store.rename(tmp_path / "elsewhere")
     store.write_text("a file where the folder was")
-    complains(command, "worker", "is no run store: it has no folder")  # and leaves what waits
+    complains(command, "worker", "is no run store: it has no leaderboard-run-store")  # and leaves what waits
     (waiting,) = world.all(sa.select(Scoring))
     assert (waiting.state, waiting.errors) == (State.QUEUED, 0)
     store.unlink()

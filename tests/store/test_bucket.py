@@ -100,7 +100,7 @@ def test_a_new_prefix_takes_an_id_and_another_databases_or_a_half_copied_one_is_
     for emptied in (RunStore(store.url), RunStore(f"{store.url}/empty", must_exist=True)):
         with pytest.raises(OtherStore) as refused:
             emptied.require("an id")
-        assert refused.value.in_full.startswith(f"{emptied.url} is no run store: it has no object leaderboard-run")
+        assert refused.value.in_full.startswith(f"{emptied.url} is no run store: it has no leaderboard-run")
 
 
 def test_a_bucket_that_is_not_there_is_the_stores_fault_and_an_object_is_missing(bucket_url: str) -> None:

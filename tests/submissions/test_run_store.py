@@ -50,7 +50,7 @@ def test_a_process_with_another_store_refuses_and_says_where_and_what_to_do(
     done = run_here(arguments, {**environment, "LEADERBOARD_STORE_URL": "store"}, folder=elsewhere)
     assert done.status == 2
     said = done.err.strip().removeprefix(f"{tmp_path / 'run.txt'}: ").removeprefix("not taken: ")
-    assert said.startswith(f"{elsewhere / 'store'} is no run store: it has no folder")
+    assert said.startswith(f"{elsewhere / 'store'} is no run store: it has no leaderboard-run-store")
     assert "Set LEADERBOARD_STORE_URL" in done.err
     assert not (elsewhere / "store").exists()
     new = RunStore(str(tmp_path / "new"))
