@@ -15,6 +15,7 @@ import traceback
 from collections.abc import Callable, Hashable, Mapping
 from contextvars import ContextVar
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 from leaderboard.config import Config
@@ -74,12 +75,10 @@ def as_text(said: dict[str, Any]) -> str:
     return "\n".join((line, *said.get("traceback", "").splitlines()))
 
 
-def as_json(said: dict[str, Any]) -> str:
-    """One object in one line."""
-    return json.dumps(said, ensure_ascii=False, default=str)
-
-
-FORMATS: Mapping[str, Callable[[dict[str, Any]], str]] = {"text": as_text, "json": as_json}
+FORMATS: Mapping[str, Callable[[dict[str, Any]], str]] = {
+    "text": as_text,
+    "json": partial(json.dumps, ensure_ascii=False, default=str),
+}
 
 
 def relay(log: logging.Logger, line: str, **fields: Any) -> None:
