@@ -16,9 +16,8 @@ MAIL_ADDRESS = re.compile(r"[^@\s<>()\[\],;:\\\"]+@[a-z0-9.-]+", re.IGNORECASE)
 WHOLE = re.compile("[0-9]{1,18}")
 METRICS_FOLDER = "PROMETHEUS_MULTIPROC_DIR"  # what prometheus_client calls the folder that processes share
 PREFIX = "LEADERBOARD_"
-READ_ELSEWHERE = {
-    f"{PREFIX}{name}" for name in ("TOKEN", "SERVER", "TEST_POSTGRES_URL", "SHARED")
-}  # by cli/options, tests
+# By cli/options and the tests.
+READ_ELSEWHERE = {f"{PREFIX}{name}" for name in ("TOKEN", "SERVER", "TEST_POSTGRES_URL", "SHARED")}
 YES, NO = {"1", "yes", "true", "on"}, {"0", "no", "false", "off"}
 HOST_NAME = re.compile(r"\[[0-9a-f:.]+\]|[a-z0-9_-]+(?:\.[a-z0-9_-]+)*")  # no port
 
@@ -55,49 +54,25 @@ class Config:
     """
 
     database_url: str = _setting("sqlite:///leaderboard.sqlite", "The database: a URL of SQLite or PostgreSQL.")
-    database_connections: int = _setting(
-        10, "The most connections to PostgreSQL that one process of the site opens.", least=6
-    )
+    database_connections: int = _setting(10, "The most connections of a process of the site to PostgreSQL.", least=6)
     store_url: str = _setting("store", "What keeps the run files: a folder, or s3://bucket/prefix.")
     secret_key: str = _setting("", "Signs sessions and forms. The site does not start without one.", least=32)
     upload_bytes: int = _setting(512 * 2**20, "The largest upload, as received.", least=1000)
     text_bytes: int = _setting(4 * 2**30, "The largest upload once it is decompressed.", least=1000)
-    upload_bytes_per_second: int = _setting(
-        10_000, "The least speed of an upload on average, after its first 30 seconds; 0 is any."
-    )
-    upload_seconds: int = _setting(30 * 60, "The longest that an upload may take; 0 is any.")
+    upload_bytes_per_second: int = _setting(10_000, "The least average speed of an upload, after 30 s; 0: no limit.")
+    upload_seconds: int = _setting(30 * 60, "The longest that an upload may take; 0: no limit.")
     lease_seconds: int = _setting(30, "How long a worker may be silent before its run goes to another.", 2, 3600)
-    job_seconds: int = _setting(
-        15 * 60, "How many seconds the scoring of one run may compute; it may take three times as long.", least=1
-    )
-    job_bytes: int = _setting(8 * 2**30, "The address space that the scoring of one run may use; 0 is without bound.")
-    hosts: str = _setting(
-        "localhost, 127.0.0.1, [::1]",
-        "The names that the site answers to, without ports; behind a proxy, its public one.",
-    )
-    kept_bytes: int = _setting(
-        64 * 2**20, "Memory of each process of the site for pages that are kept as they were rendered; 0 keeps none."
-    )
+    job_seconds: int = _setting(15 * 60, "Processor time for scoring a run, which may take three times that.", least=1)
+    job_bytes: int = _setting(8 * 2**30, "The address space that scoring one run may use; 0: no limit.")
+    hosts: str = _setting("localhost, 127.0.0.1, [::1]", "The names that the site answers to, without ports.")
+    kept_bytes: int = _setting(64 * 2**20, "Memory of each process of the site for the page cache; 0: no cache.")
     secure_cookies: bool = _setting(True, "Send cookies over HTTPS only; `no` for a local trial without TLS.")
-    trusted_proxies: int = _setting(
-        0, "How many reverse proxies stand in front whose X-Forwarded-For, -Proto and -Host are believed.", most=10
-    )
-    public_url: str = _setting(
-        "http://localhost:8000", "Where people find the site, such as https://leaderboard.example.org: links in mails."
-    )
-    smtp_url: str = _setting(
-        "",
-        "The mail server, as smtp://user:password@host:587 or smtps://…; without one `leaderboard mail list` shows "
-        "what would be sent.",
-    )
+    trusted_proxies: int = _setting(0, "How many proxies in front may set X-Forwarded-For, -Proto and -Host.", most=10)
+    public_url: str = _setting("http://localhost:8000", "The public address of the site, for links in mails.")
+    smtp_url: str = _setting("", "The mail server: smtp://user:password@host:587 or smtps://…; without one mails wait.")
     mail_from: str = _setting("", "The address that mails are sent from.")
-    oidc_file: str = _setting(
-        "", "A TOML file of the providers of OpenID Connect that people may log in with; docs/accounts.md shows one."
-    )
-    deadline_days: int = _setting(
-        3, "How many days before an evaluation closes the members of its teams are told by mail; 0 is never.", most=365
-    )
-
+    oidc_file: str = _setting("", "A TOML file of OpenID Connect providers to log in with: docs/accounts.md.")
+    deadline_days: int = _setting(3, "Days before a closing that members of teams get a mail; 0: never.", most=365)
     log: str = _setting("text", "How events are logged, one a line: text or json.")
     metrics_token: str = _setting("", "What Prometheus sends to read /metrics; without one there is no such page.", 32)
     access_log: bool = _setting(False, "Log each request, too: its status, bytes and seconds.")
@@ -154,11 +129,10 @@ class Config:
         """Raises BadInput that names the variable where a value can't be read or is out of bounds, or a name is nearly
         a setting's."""
         settings = {_variable(setting): setting for setting in fields(cls)}
+        names = [setting.name for setting in fields(cls)]
         for name in unknown_settings(environment):
-            for meant in get_close_matches(
-                name.removeprefix(PREFIX), [key.removeprefix(PREFIX) for key in settings], 1
-            ):
-                raise BadInput(f"{name} is no setting; did you mean {PREFIX}{meant}? `leaderboard --help` lists them")
+            for meant in get_close_matches(name.removeprefix(PREFIX).lower(), names, 1):
+                raise BadInput(f"{name} is no setting; did you mean {PREFIX}{meant.upper()}? See `leaderboard --help`")
         return cls(
             **{
                 setting.name: _read(name, environment[name], setting)

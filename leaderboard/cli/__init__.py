@@ -77,9 +77,8 @@ class _Commands(click.Group):
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Names from the list: click's own would import every command, also those that a plain install has not."""
-        names = [
-            CompletionItem(name, help=about) for name, (_, about) in COMMANDS.items() if name.startswith(incomplete)
-        ]
+        items = (CompletionItem(name, help=about) for name, (_, about) in COMMANDS.items())
+        names = [item for item in items if item.value.startswith(incomplete)]
         return [*names, *click.Command.shell_complete(self, ctx, incomplete)]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002  # click's signature
@@ -99,12 +98,7 @@ def _say_version(ctx: click.Context, _: click.Parameter, asked: bool) -> None:  
 
 @click.group(cls=_Commands)
 @click.option(
-    "--version",
-    is_flag=True,
-    help="Show the version and its commit.",
-    is_eager=True,
-    expose_value=False,
-    callback=_say_version,
+    "--version", is_flag=True, is_eager=True, expose_value=False, callback=_say_version, help="Show the version."
 )
 def leaderboard() -> None:
     """An evaluation leaderboard for retrieval campaigns.
