@@ -3,6 +3,7 @@
 import hashlib
 import shutil
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import partial
 from itertools import islice
 
@@ -24,24 +25,22 @@ def copy_store(store: RunStore, target: RunStore) -> list[int]:
     identity = store.identity
     if identity is None:
         raise Conflict(f"{store.place} has no id yet: no database was used with it, and there is nothing to copy")
-    try:
+    other = None
+    with suppress(OtherStore):  # the target is no store yet, or a copy that was not finished
         other = target.identity
-    except OtherStore:  # none yet, or a copy that was not finished
-        other = None
     if other not in (None, identity):
         raise Conflict(f"{target.place} is the run store of another database")
     sizes: list[int] = []
     with ThreadPoolExecutor(AT_ONCE) as pool:
         for prefix in (RUNS, SET_ASIDE, RANKED, REMAKE):
-            names = (name for name, _ in store.place.names(prefix))
-            copy = partial(_copy, store, target, prefix in (RUNS, SET_ASIDE))
-            while some := list(islice(names, LISTED_AT_ONCE)):
-                sizes += filter(None, pool.map(copy, some))
+            files = store.place.names(prefix)
+            while names := [name for name, _ in islice(files, LISTED_AT_ONCE)]:
+                sizes += filter(None, pool.map(partial(_copy, store, target), names))
     target.identify(identity)
     return sizes
 
 
-def _copy(store: RunStore, target: RunStore, is_run: bool, name: str) -> int:
+def _copy(store: RunStore, target: RunStore, name: str) -> int:
     """The bytes that were copied; 0 where the target has the file."""
     if target.place.exists(name):
         return 0
@@ -49,7 +48,7 @@ def _copy(store: RunStore, target: RunStore, is_run: bool, name: str) -> int:
         shutil.copyfile(source, path)
         with path.open("rb") as file:
             sha256 = hashlib.file_digest(file, "sha256").hexdigest()
-        if is_run and sha256 != name.rpartition("/")[2]:
+        if name.startswith((RUNS, SET_ASIDE)) and sha256 != name.rpartition("/")[2]:
             raise Damaged(f"{store.place}: {name} is damaged; put the file back from a backup, then start again")
         size = path.stat().st_size
         target.place.put(path, name)

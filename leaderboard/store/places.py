@@ -22,8 +22,6 @@ class Place(Protocol):
 
     mark: str
 
-    def __str__(self) -> str: ...
-
     def make(self) -> None:
         """Makes it where it is missing."""
 
