@@ -128,18 +128,12 @@ class Config:
     def from_environment(cls, environment: Mapping[str, str] = os.environ) -> "Config":
         """Raises BadInput that names the variable where a value can't be read or is out of bounds, or a name is nearly
         a setting's."""
-        settings = {_variable(setting): setting for setting in fields(cls)}
         names = [setting.name for setting in fields(cls)]
         for name in unknown_settings(environment):
             for meant in get_close_matches(name.removeprefix(PREFIX).lower(), names, 1):
                 raise BadInput(f"{name} is no setting; did you mean {PREFIX}{meant.upper()}? See `leaderboard --help`")
-        return cls(
-            **{
-                setting.name: _read(name, environment[name], setting)
-                for name, setting in settings.items()
-                if name in environment
-            }
-        )
+        texts = {setting: environment.get(_variable(setting)) for setting in fields(cls)}
+        return cls(**{setting.name: _read(setting, text) for setting, text in texts.items() if text is not None})
 
     def as_environment(self) -> dict[str, str]:
         """What `from_environment` reads as this installation."""
@@ -176,13 +170,12 @@ def _bounds(setting: Field[Any]) -> str:
 
 def _written(value: object) -> str:
     """As the environment has it."""
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return str(value)
+    return ("no", "yes")[value] if isinstance(value, bool) else str(value)
 
 
-def _read(name: str, text: str, setting: Field[Any]) -> Any:
-    default, least, most = setting.default, setting.metadata["least"], setting.metadata["most"]
+def _read(setting: Field[Any], text: str) -> Any:
+    name, default = _variable(setting), setting.default
+    least, most = setting.metadata["least"], setting.metadata["most"]
     if isinstance(default, bool):
         if text.lower() not in YES | NO:
             raise BadInput(f"{name}: expected yes or no, found {text!r}")
