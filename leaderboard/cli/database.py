@@ -39,9 +39,7 @@ def current() -> int:
     """
     with connected(Config.from_environment(), must_exist=True) as database:
         due = _upgrade_due(database)
-        click.echo(
-            due or f"the database {_shown(database)} is at revision {migrate.newest()}, which this version needs"
-        )
+        click.echo(due or f"{_shown(database)} is at revision {migrate.newest()}, which this version needs")
         return int(bool(due))
 
 
@@ -79,8 +77,7 @@ def _upgrade_due(database: Database) -> str:
     if revision == migrate.newest():
         migrate.require_this_build(database)
         return ""
-    needed = f"is at revision {revision}, this version needs {migrate.newest()}"
-    state = needed if revision else "has no tables yet"
+    state = f"is at revision {revision}, this version needs {migrate.newest()}" if revision else "has no tables yet"
     return f"the database {_shown(database)} {state}; run `leaderboard db upgrade`"
 
 

@@ -1,7 +1,7 @@
 """What may be wrong with an installation, and what to do about it: the checks of `leaderboard doctor`.
 
-A check gives what it saw, and its doubts: whether one holds, how bad it is, what was seen and what to do about it. What
-a check raises is a problem, and the others go on.
+A check gives the state of its part, and doubts about it, each as whether it holds, its verdict, and words that say what
+to do. An error that a check raises is a problem, and the other checks are made all the same.
 """
 
 import shutil
@@ -28,18 +28,17 @@ from leaderboard.operating.reads import SILENT_SECONDS, installation_status
 from leaderboard.store import RunStore
 from leaderboard.submissions.writes.run_store import require_own
 
-SECONDS = 5.0  # that a server is waited for
-STUCK_SECONDS = 900.0  # that a run may wait
-NIGHTLY = timedelta(days=2)  # how old what is done every night may be
+SECONDS = 5.0  # to wait for a server
+STUCK_SECONDS = 900.0  # the most that a run should wait
+NIGHTLY = timedelta(days=2)  # the most since a nightly command
 CERTIFICATE_DAYS = 14
-CONNECTIONS = "SELECT count(*), current_setting('max_connections')::int FROM pg_stat_activity"
 OK, WARNING, PROBLEM, NOT_CHECKED = "ok", "warning", "problem", "not checked"
 NEEDED = "the database is needed for this"
 Answer = tuple[str, list[tuple[object, str, str]]]
 
 
 class Finding(NamedTuple):
-    """words: what was seen and, where it is not ok, what to do."""
+    """words: the state of what was checked and, where it is not ok, what to do."""
 
     check: str
     verdict: str
@@ -52,9 +51,9 @@ def _settings(config: Config, _: Database) -> Answer:
     return f"the site is {url}", [
         (not config.secret_key, PROBLEM, "no secret key: set LEADERBOARD_SECRET_KEY to a long random text"),
         (host not in names, PROBLEM, f"the site does not answer to {host}: add this name to LEADERBOARD_HOSTS"),
-        (far and not tls, WARNING, f"{url} has no TLS: put it in front, and https:// into LEADERBOARD_PUBLIC_URL"),
+        (far and not tls, WARNING, f"{url} has no TLS: set up a proxy, and LEADERBOARD_PUBLIC_URL=https://…"),
         (far and not tls and config.secure_cookies, PROBLEM, "nobody can log in without TLS"),
-        (tls and not config.secure_cookies, WARNING, "cookies may go in the open: unset LEADERBOARD_SECURE_COOKIES"),
+        (tls and not config.secure_cookies, WARNING, "cookies may go unencrypted: unset LEADERBOARD_SECURE_COOKIES"),
         (tls and not config.trusted_proxies, WARNING, "TLS but no proxy: set LEADERBOARD_TRUSTED_PROXIES to 1 or more"),
         *((True, WARNING, f"{name} is no setting: `leaderboard --help` lists them") for name in unknown_settings()),
     ]  # fmt: skip
@@ -67,8 +66,8 @@ def _certificate(config: Config, _: Database) -> Answer:
     connection = socket.create_connection((address.hostname or "", address.port or 443), timeout=SECONDS)
     with ssl.create_default_context().wrap_socket(connection, server_hostname=address.hostname) as encrypted:
         ends = ssl.cert_time_to_seconds(str((encrypted.getpeercert() or {})["notAfter"]))
-    seen = f"good for {counted((datetime.fromtimestamp(ends, UTC) - now).days, 'day')}"
-    return seen, [(ends < now.timestamp() + CERTIFICATE_DAYS * 86400, WARNING, f"{seen}: see why it is not renewed")]
+    state = f"good for {counted((datetime.fromtimestamp(ends, UTC) - now).days, 'day')}"
+    return state, [(ends < now.timestamp() + CERTIFICATE_DAYS * 86400, WARNING, f"{state}: see why it is not renewed")]
 
 
 def _mail(config: Config, _: Database) -> Answer:
@@ -93,20 +92,16 @@ def _disk(config: Config, _: Database) -> Answer:
 def _database(_: Config, database: Database) -> Answer:
     revision, engine = migrate.current(database), database.engine.dialect.name
     migrate.require_known(revision)
-    with database.read() as session:
-        used, most = session.execute(sa.text(CONNECTIONS)).one() if engine == "postgresql" else (0, 1)
     version = ".".join(map(str, database.engine.dialect.server_version_info or ()))
-    return f"{engine} {version}, schema {revision}", [
-        (revision != migrate.newest(), PROBLEM, f"its schema is {revision or 'missing'}: run `leaderboard db upgrade`"),
-        (used > 0.8 * most, WARNING, f"{used} of {most} connections are open: raise max_connections"),
-    ]
+    doubt = revision != migrate.newest(), PROBLEM, f"schema {revision or 'missing'}: run `leaderboard db upgrade`"
+    return f"{engine} {version}, schema {revision}", [doubt]
 
 
 def _clock(_: Config, database: Database) -> Answer:
     with database.read() as session:
         ahead = (session.scalars(sa.select(clock())).one() - datetime.now(UTC)).total_seconds()
-    seen = f"the database's is {abs(ahead):.1f} s {'ahead of' if ahead > 0 else 'behind'} this host's"
-    return seen, [(abs(ahead) > 2, PROBLEM if abs(ahead) > 60 else WARNING, f"{seen}: set both by NTP")]
+    state = f"the database's is {abs(ahead):.1f} s {'ahead of' if ahead > 0 else 'behind'} this host's"
+    return state, [(abs(ahead) > 2, PROBLEM if abs(ahead) > 60 else WARNING, f"{state}: set both by NTP")]
 
 
 def _store(config: Config, database: Database) -> Answer:
@@ -122,13 +117,13 @@ def _work(_: Config, database: Database) -> Answer:
     with database.read() as session:
         status = installation_status(session, now)
     alive, age = sum(worker.silent_seconds < SILENT_SECONDS for worker in status.workers), status.waiting_seconds or 0
-    seen, differ = f"{counted(alive, 'worker')}, {counted(status.waiting, 'run')} waiting", status.verified.differences
+    state, differ = f"{counted(alive, 'worker')}, {counted(status.waiting, 'run')} waiting", status.verified.differences
     nightly = [
         (not done or done < now - NIGHTLY, WARNING, f"run `leaderboard {command}` every night, last: {day_of(done)}")
         for command, done in (("verify", status.verified.clean_at), ("backup", status.backed_up_at))
     ]
-    return seen, [
-        (not alive, PROBLEM if status.waiting else WARNING, f"{seen}: start `leaderboard worker`"),
+    return state, [
+        (not alive, PROBLEM if status.waiting else WARNING, f"{state}: start `leaderboard worker`"),
         (age > STUCK_SECONDS, WARNING, f"a run has waited for {age / 60:,.0f} minutes: read the logs of the workers"),
         (status.failed, WARNING, f"{counted(status.failed, 'run')} not scored: `leaderboard submission list` says why"),
         (status.mails_failed, WARNING, f"{counted(status.mails_failed, 'mail')} not sent: see `leaderboard mail list`"),
@@ -162,10 +157,10 @@ def examine(config: Config) -> Iterator[Finding]:
         for check, to_do in CHECKS.items():
             name = check.__name__.removeprefix("_")
             try:
-                seen, doubts = (NEEDED, [(True, NOT_CHECKED, NEEDED)]) if is_away else check(config, database)
+                state, doubts = (NEEDED, [(True, NOT_CHECKED, NEEDED)]) if is_away else check(config, database)
             except (LeaderboardError, OSError, sa.exc.SQLAlchemyError) as error:
-                seen = (isinstance(error, Unavailable) and error.reason) or str(error)
-                doubts = [(True, PROBLEM, f"{seen}; {to_do}")]
+                state = (isinstance(error, Unavailable) and error.reason) or str(error)
+                doubts = [(True, PROBLEM, f"{state}; {to_do}")]
             findings = [Finding(name, verdict, words) for holds, verdict, words in doubts if holds]
-            yield from findings or [Finding(name, OK, seen)]
+            yield from findings or [Finding(name, OK, state)]
             is_away |= check is _database and PROBLEM in {finding.verdict for finding in findings}

@@ -82,7 +82,7 @@ def test_a_database_without_tables_needs_an_upgrade(new_database_url: object) ->
     if url.startswith("sqlite"):
         Path(url.removeprefix("sqlite:///")).touch()
     found = examined(Config(database_url=url, secret_key=KEY))
-    assert found["database"] == [(PROBLEM, "its schema is missing: run `leaderboard db upgrade`")]
+    assert found["database"] == [(PROBLEM, "schema missing: run `leaderboard db upgrade`")]
     assert found["work"][0][0] == NOT_CHECKED
 
 
