@@ -47,7 +47,7 @@ COMMANDS = {  # name: (the module that has the command, its line in the list)
     "submission": ("operations", "Lists runs; hides, disqualifies, withdraws one; which stands."),
     "system": ("operations", "Systems: baselines, descriptions, links."),
     "trail": ("operations", "Who did what in a campaign."),
-    "status": ("operating", "What goes on: queue, workers, mails, last backup."),
+    "status": ("operating", "What is going on: queue, workers, mails, last backup."),
     "doctor": ("operating", "What is wrong with the installation, and what to do."),
     "verify": ("verify", "Whether what is on record is what this program wrote."),
     "backup": ("backup", "The whole installation in one file, while the site runs."),

@@ -94,7 +94,7 @@ def init(
 @click.command()
 @JSON
 def status(as_json: bool) -> None:
-    """Say what goes on: the queue, workers, mails, the last verification and backup.
+    """Say what is going on: the queue, workers, mails, the last verification and backup.
 
     \b
     leaderboard status

@@ -75,9 +75,7 @@ def serve(host: str, port: int, workers: int, threads: int, fd: int | None, sett
             "they know it by in LEADERBOARD_HOSTS, such as leaderboard.example.org"
         )
     if config.secure_cookies and config.hosts != Config().hosts and config.site_url.startswith("http:"):
-        click.echo(
-            "nobody can log in over plain HTTP: put TLS in front, or set LEADERBOARD_SECURE_COOKIES=no", err=True
-        )
+        click.echo("nobody can log in without TLS, or LEADERBOARD_SECURE_COOKIES=no", err=True)
     click.echo(f"the site listens at {address_of(listener)}")
     if config.metrics_token:
         os.environ[METRICS_FOLDER] = tempfile.mkdtemp(prefix="leaderboard-metrics-")

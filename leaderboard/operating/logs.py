@@ -1,4 +1,4 @@
-"""What the site and workers log: one line an event, as text or as JSON, and what goes on failing once a minute.
+"""What the site and workers log: one line an event, as text or as JSON, and errors that repeat once a minute.
 
 An event has a time in UTC, a level, its logger, a message, and those of FIELDS that are known. A traceback is part of
 its event: in text its lines follow, in JSON it is a field.
@@ -21,25 +21,26 @@ from typing import Any
 from leaderboard.config import Config
 from leaderboard.errors import BadInput, Unavailable
 
-# kind: of an outage, whose events all say the same; left_out: how many like this one were not told since the last line
+# kind: of an outage, whose events all say the same; left_out: how many like it were left out since the last line
 FIELDS = (
     "kind", "left_out", "request", "method", "path", "account", "submission", "status", "bytes", "seconds",
 )  # fmt: skip
 BREAKING = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")  # in text one event must not look like several
 MINUTE = 60.0  # seconds between two lines about the same
 MOST_KINDS = 1000
+Format = Callable[[dict[str, Any]], str]  # what an event says, by name, to what is written
 
 access = logging.getLogger("leaderboard.access")  # one event a request, where it is switched on
 _about: ContextVar[Mapping[str, Any]] = ContextVar("what events are about", default={})  # noqa: B039  # replaced, never changed
 
 
 def begin(**fields: Any) -> None:
-    """What events of this thread are about from here on, and nothing that was said before."""
+    """Sets what events of this thread are about from here on, in place of what was set before."""
     _about.set(fields)
 
 
 def note(**fields: Any) -> None:
-    """What they are about, too."""
+    """Adds to what events of this thread are about."""
     _about.set({**_about.get(), **fields})
 
 
@@ -75,10 +76,7 @@ def as_text(said: dict[str, Any]) -> str:
     return "\n".join((line, *said.get("traceback", "").splitlines()))
 
 
-FORMATS: Mapping[str, Callable[[dict[str, Any]], str]] = {
-    "text": as_text,
-    "json": partial(json.dumps, ensure_ascii=False, default=str),
-}
+FORMATS: Mapping[str, Format] = {"text": as_text, "json": partial(json.dumps, ensure_ascii=False, default=str)}
 
 
 def relay(log: logging.Logger, line: str, **fields: Any) -> None:
@@ -99,24 +97,24 @@ class Handler(logging.StreamHandler[Any]):
     Each process counts its own.
     """
 
-    def __init__(self, form: Callable[[dict[str, Any]], str]) -> None:
+    def __init__(self, as_lines: Format) -> None:
         super().__init__()
-        self._form = form
-        self._told: dict[Hashable, tuple[float, int]] = {}  # until when nothing like it is told, how many there were
+        self._as_lines = as_lines
+        self._repeats: dict[Hashable, tuple[float, int]] = {}  # until when events like it are left out, how many were
 
     def format(self, record: logging.LogRecord) -> str:
-        return self._form(event(record))
+        return self._as_lines(event(record))
 
     def emit(self, record: logging.LogRecord) -> None:
         if record.levelno >= logging.WARNING:
             key, now = _likeness(record), time.monotonic()
-            until, left_out = self._told.get(key, (now, 0))
+            until, left_out = self._repeats.get(key, (now, 0))
             if now < until:
-                self._told[key] = until, left_out + 1
+                self._repeats[key] = until, left_out + 1
                 return
-            if len(self._told) > MOST_KINDS:
-                self._told.clear()
-            self._told[key] = now + MINUTE, 0
+            if len(self._repeats) > MOST_KINDS:
+                self._repeats.clear()
+            self._repeats[key] = now + MINUTE, 0
             record.left_out = left_out or None
         super().emit(record)
 

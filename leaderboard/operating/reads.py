@@ -1,4 +1,4 @@
-"""What an installation is doing: read here for `leaderboard status`, `leaderboard doctor` and `/metrics`."""
+"""What is going on in an installation: read here for `leaderboard status`, `leaderboard doctor` and `/metrics`."""
 
 from datetime import datetime
 
@@ -35,7 +35,7 @@ class SeenWorker:
 
 @frozen
 class InstallationStatus:
-    """What an installation is doing.
+    """What is going on in an installation.
 
     waiting, scoring  runs that wait to be scored, and runs that a worker scores now
     waiting_seconds   how long the oldest has waited; None where none waits

@@ -13,10 +13,10 @@ from leaderboard.operating import logs
 
 HEADER = "X-Request-ID"
 WELL_FORMED = re.compile(r"[A-Za-z0-9._-]{8,64}")
-ENDPOINT = "leaderboard.endpoint"  # likewise, of whoever answers to the middleware
 REQUEST_ID = "leaderboard.request id"  # in a request's environment, from the middleware to the application
-SECRET = "token"  # noqa: S105  # what the last part of an address is called that opens something by itself
-SHOWN = 200  # characters of an address
+ENDPOINT = "leaderboard.endpoint"  # there too, from the application, or its page cache, to the middleware
+SECRET = "token"  # noqa: S105  # the part of an address that opens something for whoever has it
+SHOWN = 200  # characters of an address in the log
 
 
 class RequestMiddleware:

@@ -86,7 +86,7 @@ def test_a_fault_has_its_traceback_in_its_own_event(form: str, written: Written)
         assert len(lines) == 1
 
 
-def test_outages_and_faults_of_one_kind_are_told_once_a_minute_with_how_many_were_left_out(
+def test_outages_and_faults_of_one_kind_are_repeats_once_a_minute_with_how_many_were_left_out(
     form: str, written: Written, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = [1000.0]
@@ -105,7 +105,7 @@ def test_outages_and_faults_of_one_kind_are_told_once_a_minute_with_how_many_wer
 
 
 @pytest.mark.parametrize("form", ["json"])
-def test_events_of_different_kinds_places_words_or_submissions_are_all_told(written: Written) -> None:
+def test_events_of_different_kinds_places_words_or_submissions_are_all_repeats(written: Written) -> None:
     refuse()
     log.error("refused: %s", "the same", extra={"kind": "NoStore"})
     fail("one place")
@@ -125,7 +125,7 @@ def test_what_is_remembered_of_events_has_a_bound(written: Written, monkeypatch:
     monkeypatch.setattr(logs, "MOST_KINDS", 10)
     for number in range(30):
         log.warning("number %s", number)
-    (remembered,) = (len(handler._told) for handler in log.handlers if isinstance(handler, logs.Handler))
+    (remembered,) = (len(handler._repeats) for handler in log.handlers if isinstance(handler, logs.Handler))
     assert remembered <= 11
     assert len(written()) == 30
 
