@@ -29,15 +29,19 @@ def _config(database: Database) -> "AlembicConfig":
     return config
 
 
-def upgrade(database: Database, revision: str = "head") -> None:
+def upgrade(database: Database, revision: str = "head", *, within: sa.Connection | None = None) -> None:
     """Brings the schema up to the newest revision, or to this one; does nothing when it is there. Raises NoDatabase,
     and OtherBuild where it is at one that this version does not know.
+
+    within: a connection whose transaction it is part of
     """
     from alembic import command
 
     require_known(current(database))
+    config = _config(database)
+    config.attributes["within"] = within
     with answering():
-        command.upgrade(_config(database), revision)
+        command.upgrade(config, revision)
 
 
 def check(database: Database) -> None:

@@ -54,7 +54,7 @@ from tests.support.processes import Process, free_port
 from tests.support.quick import collect_seldom, compile_once
 from tests.support.verification import verified
 from tests.support.world import QRELS, World, fill
-from trials.every_call_operations import OPERATIONS, Here, Told, state, work
+from trials.every_call_operations import BACKUPS, OPERATIONS, Here, Told, state, work
 from trials.faults import tell
 from trials.installation import ENGINES
 
@@ -235,7 +235,10 @@ class Trial:
         """The operation, with one of its calls failing: what its caller learns, and the calls that were made."""
         here = self.bench.here(self.made, self.more)
         tempfile.tempdir = str(self.bench.place / "temporary")
-        CALLS.made, CALLS.files_below = [], (f"{self.bench.place / 'store'}/", f"{tempfile.tempdir}/")
+        CALLS.made, CALLS.files_below = (
+            [],
+            tuple(f"{self.bench.place / name}/" for name in ("store", "temporary", BACKUPS)),
+        )
         CALLS.failing = point and (point.number, point.fault)
         CALLS.counts = True
         try:

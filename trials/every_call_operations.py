@@ -2,6 +2,7 @@
 
 import io
 import re
+import shutil
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -23,10 +24,11 @@ from leaderboard.audit.writes import present
 from leaderboard.boards.models import Board, Standing
 from leaderboard.judgments.models import JudgmentRevision
 from leaderboard.mail.models import Mail
+from leaderboard.operating.backup import RESTORED, reading, restore, write_backup
 from leaderboard.store import RunStore
 from leaderboard.submissions.models import Arrival, Participation, PersonalUse, Submission
 from leaderboard.submissions.rules import SetState
-from leaderboard.submissions.writes.run_store import bind
+from leaderboard.submissions.writes.run_store import bind, require_own
 from leaderboard.transfer.importing import bring_in
 from leaderboard.transfer.manifest import NAME, open_tree, read_manifest
 from leaderboard.worker import loop, queue
@@ -37,6 +39,8 @@ from tests.support.world import QRELS, RUN, World, run_text, signed_in
 
 CORRECTED = QRELS.replace("q1 0 d2 0", "q1 0 d2 1")
 KEY = "a-key"
+BACKUPS = "backups"  # a folder
+OF_OPERATORS = ("backup", RESTORED)  # events, of which there is one more where somebody begins again
 
 
 class Told(NamedTuple):
@@ -251,6 +255,73 @@ def is_imported(here: Here, _: Any) -> Iterator[str]:
         yield "the runs that were imported are not there"
 
 
+def back_up(here: Here, name: str = "all.zip") -> Told:
+    store = RunStore(here.store.url, here.world.config, must_exist=True)
+    with here.world.database.read() as session:
+        store.bound = require_own(session, store)
+    file = here.place / BACKUPS / name
+    write_backup(here.world.database, store, file, earlier=None, files=True, tell=lambda _: None)
+    return Told(True, file)
+
+
+def to_be_backed_up(here: Here) -> dict[str, Any]:
+    (here.place / BACKUPS).mkdir()
+    return scored(here)
+
+
+def back_up_again(here: Here, told: Told | None) -> None:
+    """As an operator does who was not told that it is done: into another file."""
+    if told is None or not told.done:
+        faults = [*is_backup(here, back_up(here, "again.zip").words)]
+        if (here.place / BACKUPS / "all.zip").exists():  # half a file would be taken for a backup
+            faults += is_backup(here, here.place / BACKUPS / "all.zip")
+        if faults:
+            raise AssertionError(faults)
+
+
+def is_backup(_: Here, file: Path) -> Iterator[str]:
+    with reading(file) as (archive, manifest):
+        if archive.testzip() is not None or not len(manifest["runs"]) == len(manifest["held"]) == 2:
+            yield f"{file} has not all"
+
+
+def to_be_restored(here: Here) -> dict[str, Any]:
+    """A backup, and neither a table nor a file of the store."""
+    to_be_backed_up(here)
+    back_up(here)
+    with here.world.database.engine.begin() as connection:
+        if connection.dialect.name == "postgresql":
+            connection.execute(sa.text("DROP SCHEMA public CASCADE"))
+            connection.execute(sa.text("CREATE SCHEMA public"))
+    if here.world.database.engine.dialect.name == "sqlite":
+        here.world.database.close()
+        for path in here.place.glob("leaderboard.sqlite*"):
+            path.unlink()
+    for name, _ in [*here.store.place.names("")]:
+        here.store.place.remove(name)
+    if Path(here.store.url).is_dir():
+        shutil.rmtree(here.store.url)
+    return {}
+
+
+def restore_backup(here: Here) -> Told:
+    with reading(here.place / BACKUPS / "all.zip") as (archive, manifest):
+        store = RunStore(here.store.url, here.world.config)
+        restore(here.world.database, store, manifest, [archive], lambda _: None)
+    return Told(True)
+
+
+def restore_again(here: Here, told: Told | None) -> None:
+    """As an operator does who was not told that it is done: by the same command."""
+    if told is None or not told.done:
+        restore_backup(here)
+
+
+def is_restored(here: Here, _: Any) -> Iterator[str]:
+    if len(here.world.all(sa.select(Submission))) != 2:
+        yield "the runs that were restored are not there"
+
+
 OPERATIONS = {
     "upload": Operation(upload, make_token, send_again, is_there),
     "upload by form": Operation(upload_by_form, make_token, look_and_send_again, is_there),
@@ -259,6 +330,8 @@ OPERATIONS = {
     "revision": Operation(revise, scored, revise_again, is_revised),
     "switch": Operation(work, to_be_switched),
     "import": Operation(import_campaign, past_year, lambda here, _: import_campaign(here), is_imported),
+    "backup": Operation(back_up, to_be_backed_up, back_up_again, is_backup),
+    "restore": Operation(restore_backup, to_be_restored, restore_again, is_restored, at_once=False),
 }
 
 
@@ -307,6 +380,6 @@ def _rows(session: Session, of_set: dict[int, Any], runs: dict[int, Any], scorin
         "quotas": [(type(row).__name__, row.used, row.used_today, row.rejected_today) for row in uses],
         "files on their way": all_of(Arrival),
         "revisions": [(row.number, row.sha256, row.judgments, row.evaluation_id) for row in all_of(JudgmentRevision)],
-        "events": Counter(event.action for event in all_of(Event)).items(),
+        "events": Counter(event.action for event in all_of(Event) if event.action not in OF_OPERATORS).items(),
         "mails": Counter(mail.kind for mail in all_of(Mail)).items(),
     }  # fmt: skip

@@ -62,7 +62,7 @@ def restore(file: Path, earlier: tuple[Path, ...]) -> None:
     leaderboard restore tuesday.zip --with monday.zip
 
     Nothing is overwritten: the database must be empty, and the store new or the one of the backup. Every row and every
-    file is compared with its hash. After an interruption the same command begins again.
+    file is compared with its hash. After an interruption the same command finishes it.
     """
     config = Config.from_environment()
     with connected(config) as database, ExitStack() as opened:

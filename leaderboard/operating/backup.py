@@ -33,9 +33,10 @@ from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile
 
 import psycopg
 import sqlalchemy as sa
+from sqlalchemy.orm import Session
 
 from leaderboard import access, migrate
-from leaderboard.audit.models import Chain
+from leaderboard.audit.models import Chain, Event
 from leaderboard.audit.verify import one_moment
 from leaderboard.audit.writes import present, record
 from leaderboard.db import Base, Database, locked
@@ -44,10 +45,11 @@ from leaderboard.numbers import counted
 from leaderboard.store import PIECE, RunStore, file_system
 from leaderboard.store.runs import run_name
 from leaderboard.submissions.models import Installation, Submission
-from leaderboard.submissions.writes.run_store import bind
+from leaderboard.submissions.writes.run_store import bind, take
 from leaderboard.version import build
 
 MANIFEST, TABLE = "manifest.json", "tables/{}"
+RESTORED = "restore backup"  # the event
 FAST = 1  # level of compression
 ROWS_AT_ONCE = 500  # some have a vector of all queries
 MOMENT = "%Y-%m-%d %H:%M:%S.%f"  # as SQLite keeps it
@@ -97,14 +99,14 @@ def write_backup(
             Path(file.name).rename(path)
         finally:
             Path(file.name).unlink(missing_ok=True)
-    _note(database, "backup", manifest)
+    with database.write() as session:
+        _note(session, "backup", manifest)
     return manifest
 
 
-def _note(database: Database, action: str, manifest: Manifest) -> None:
-    with database.write() as session:
-        facts: dict[str, Any] = {name: len(manifest[name]) for name in ("runs", "held", "lost")}
-        record(session, access.CONSOLE, action, locked(session, Chain, 1), read=manifest["at"], **facts)
+def _note(session: Session, action: str, manifest: Manifest) -> None:
+    facts: dict[str, Any] = {name: len(manifest[name]) for name in ("runs", "held", "lost")}
+    record(session, access.CONSOLE, action, locked(session, Chain, 1), read=manifest["at"], **facts)
 
 
 def _add_rows(database: Database, archive: ZipFile) -> Manifest:
@@ -185,12 +187,16 @@ def restore(database: Database, store: RunStore, manifest: Manifest, archives: S
     archives  that of the manifest, and behind it backups which have run files that it leaves out
     tell      is told how many more run files are done
 
-    The store may also be the backup's own: then its files are verified, and what it lacks is put there. All rows come
-    in one transaction, at whose end nothing is lacking: a restore that was interrupted begins again from the start.
+    The store may also be the backup's own: then its files are verified, and what it lacks is put there. Tables, rows
+    and the event come in one transaction, at whose end nothing is lacking: a restore that was interrupted before begins
+    again from the start, and behind it finds that all is there.
 
     Raises BadInput for a damaged backup, or one that lacks run files, Conflict where the database is not empty or the
     store is another's, NoDatabase and NoStore.
     """
+    if _is_restored(database, manifest):
+        bind(database, store)
+        return
     if manifest["schema"] > migrate.newest():
         raise BadInput(f"the backup is of version {manifest['version']}: restore it with that version, or a later one")
     if (identity := store.identity) not in (None, manifest["store_id"]):
@@ -202,16 +208,26 @@ def restore(database: Database, store: RunStore, manifest: Manifest, archives: S
         raise BadInput(f"{counted(absent, 'run file')} left out of this backup: {where}")
     if (revision := migrate.current(database)) not in (None, manifest["schema"]):
         raise Conflict(f"the database is at revision {revision}, the backup at {manifest['schema']}: name a new one")
-    migrate.upgrade(database, manifest["schema"])
     tell(len(manifest["runs"]) - len(lacking))
     with database.write() as session:
+        migrate.upgrade(database, manifest["schema"], within=session.connection())
         _fill(session.connection(), archives[0], manifest, is_same_store=identity is not None)
         for sha256 in lacking:
             _put(store, sources[run_name(sha256)], sha256)
             tell(1)
-    migrate.upgrade(database)
+        migrate.upgrade(database, within=session.connection())
+        take(session, store)
+        _note(session, RESTORED, manifest)
     bind(database, store)
-    _note(database, "restore backup", manifest)
+
+
+def _is_restored(database: Database, manifest: Manifest) -> bool:
+    """Whether the database is as a restore of this backup left it: that is the last event."""
+    if migrate.current(database) != migrate.newest():
+        return False
+    with database.read() as session:
+        event = session.scalar(sa.select(Event).order_by(Event.id.desc()).limit(1))
+        return event is not None and event.action == RESTORED and event.facts["read"] == manifest["at"]
 
 
 def _is_sound(store: RunStore, sha256: str) -> bool:

@@ -23,6 +23,7 @@ from leaderboard.store.ranked_lists import RankedList, is_sound, read_list, writ
 ABANDONED_SECONDS = 24 * 3600.0  # an upload that takes longer than this has died; far longer than any request
 LOOKED_UP_AT_ONCE = 500  # files
 OWNER = re.compile(r"([0-9]{1,9})-([0-9]{1,9})")  # submission and compat; other files there are not ours
+OFFERED = "?"  # behind an id that a database may or may not have taken
 CHECK = f"{INCOMING}/check"
 CHECK_BYTES = 4096  # a file of one block: an empty one fits on a full disk
 PIECE = 1 << 18  # bytes read at once
@@ -147,8 +148,12 @@ class RunStore:
 
     @property
     def identity(self) -> str | None:
-        """Its id, which its database has too; None in a new one. Raises OtherStore when there is no store: unmounted,
-        moved, or another volume in its place."""
+        """Its id, which its database has too; None in a new one, also where a database has only offered it one. Raises
+        OtherStore when there is no store: unmounted, moved, or another volume in its place."""
+        identity = self._written_id()
+        return None if identity is None or identity.endswith(OFFERED) else identity
+
+    def _written_id(self) -> str | None:
         try:
             return self.place.read_part(f"{MARK}/{IDENTITY}", 0, PIECE).decode()
         except Missing:
@@ -167,8 +172,9 @@ class RunStore:
             self.place.put(path, f"{MARK}/{IDENTITY}")
 
     def require(self, identity: str | None) -> None:
-        """Raises OtherStore when the store has another id; None: any will do. Also when there is none."""
-        if identity not in (None, self.identity):
+        """Raises OtherStore when the store has another id, or was offered another; None: any will do. Also when it is
+        no store."""
+        if self._written_id() not in (identity, f"{identity}{OFFERED}") and identity is not None:
             raise OtherStore(
                 f"{self.place} is the run store of another database, or a new one. Set LEADERBOARD_STORE_URL to the "
                 "full path of the folder, or the bucket and prefix, that this database was used with before or, for a "

@@ -12,7 +12,7 @@ import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import count, pairwise
 from pathlib import Path
 
 import pytest
@@ -28,6 +28,7 @@ from leaderboard.submissions.writes.run_store import bind
 from tests.support.commands import Done, run_here
 from tests.support.databases import Postgres
 from tests.support.rows import every_row
+from tests.support.shared import REPOSITORY
 from tests.support.world import World, run_text
 from tests.test_upgrade import STORED
 
@@ -392,6 +393,50 @@ with reading(Path(sys.argv[1])) as (archive, manifest):
     elsewhere.ok("restore", file)
     assert_same(before, elsewhere.rows())
     assert elsewhere.ok("verify", "--figures").startswith("nothing differs")
+
+
+RESTORE_KILLED = """
+import sys
+from pathlib import Path
+from leaderboard.db import Database
+from leaderboard.operating.backup import reading, restore
+from leaderboard.store import RunStore
+from tests.support.calls import CALLS, Calls, Fault, count_statements
+
+class Commits(Calls):
+    def _next(self, name):
+        self.made += [name] if name == "COMMIT" else []
+        return Fault.KILL_AFTER if name == "COMMIT" and len(self.made) == int(sys.argv[4]) else None
+
+CALLS.__class__ = Commits
+count_statements()
+with reading(Path(sys.argv[1])) as (archive, manifest):
+    restore(Database.connect(sys.argv[2]), RunStore(sys.argv[3]), manifest, [archive], lambda _: None)
+"""
+
+
+def test_a_restore_that_is_killed_behind_any_of_its_commits_is_finished_by_the_same_command(
+    site: World, target: Targets, engine_name: str, tmp_path: Path
+) -> None:
+    file, before = tmp_path / "all.zip", every_row(site.database)
+    here(site).ok("backup", file)
+    for commit in count(1):
+        elsewhere = target(engine_name)
+        command = [sys.executable, "-c", RESTORE_KILLED, file, elsewhere.url, elsewhere.store, str(commit)]
+        done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, check=False)
+        if done.returncode == 0:
+            break
+        assert done.returncode == -signal.SIGKILL, done
+        elsewhere.ok("restore", file)
+        assert_same(before, elsewhere.rows())
+        assert elsewhere.ok("verify", "--figures").startswith("nothing differs")
+    assert commit > 1
+    assert sum("'restore backup'" in row for row in elsewhere.rows()["event"]) == 1
+    assert f"{tmp_path / 'new'} is the run store of another" in Installed(elsewhere.url, tmp_path / "new").refused(
+        "restore", file
+    )
+    elsewhere.ok("backup", tmp_path / "later.zip")  # an event behind that of the restore
+    assert "the database is not empty" in Installed(elsewhere.url, tmp_path / "new").refused("restore", file)
 
 
 @ONE_ENGINE

@@ -3,7 +3,10 @@
 import io
 import os
 import shutil
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -13,9 +16,14 @@ from leaderboard.db import Database
 from leaderboard.errors import NoStore, OtherStore
 from leaderboard.store import IDENTITY, MARK, RunStore
 from leaderboard.submissions.models import Installation
-from leaderboard.submissions.writes.run_store import bind
+from leaderboard.submissions.writes.run_store import bind, require_own, take
 from tests.support.commands import run_here
+from tests.support.shared import REPOSITORY
 from tests.support.world import RUN, World, run_file
+
+
+class Lost(Exception):
+    """The transaction was rolled back."""
 
 
 def _binds(database: Database, store: RunStore) -> bool:
@@ -72,6 +80,63 @@ def test_of_processes_that_begin_at_once_with_stores_of_their_own_one_is_taken(
     with database.read() as session:
         identity = session.scalars(sa.select(Installation.store)).one()
     assert [store.identity for store in stores] == [identity if own else None for own in bound]
+
+
+BIND = """
+import os, sys
+from contextlib import closing
+from itertools import count
+from leaderboard.db import Database
+from leaderboard.store import RunStore
+from leaderboard.submissions.writes.run_store import bind
+from tests.support.calls import CALLS, Fault, count_files, count_statements
+
+url, folder = sys.argv[1:]
+count_statements()
+count_files()
+CALLS.files_below = (folder,)
+for number in count(1):
+    if (process := os.fork()) == 0:
+        with closing(Database.connect(url)) as database:
+            CALLS.failing, CALLS.counts = (number, Fault.KILL), True
+            bind(database, RunStore(f"{folder}/{number}"))
+        os._exit(0)
+    if os.waitpid(process, 0)[1] == 0:
+        break
+    with closing(Database.connect(url)) as database:
+        bind(database, RunStore(f"{folder}/{number}"))
+        with database.write() as session:
+            session.connection().exec_driver_sql("DELETE FROM installation")
+print(number)
+"""
+
+
+def test_wherever_a_process_is_killed_that_binds_a_new_store_the_next_one_binds_it(
+    database: Database, tmp_path: Path
+) -> None:
+    url = database.engine.url.render_as_string(hide_password=False)
+    done = subprocess.run(
+        [sys.executable, "-c", BIND, url, tmp_path], cwd=REPOSITORY, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert int(done.stdout) > 20
+
+
+def test_a_store_that_was_only_offered_an_id_is_that_of_the_database_that_took_it_or_free(
+    database: Database, tmp_path: Path
+) -> None:
+    offered, other = RunStore(str(tmp_path / "offered")), RunStore(str(tmp_path / "other"))
+    with suppress(Lost), database.write() as session:
+        take(session, other)
+        raise Lost
+    with database.write() as session:
+        take(session, offered)
+    assert (offered.identity, other.identity) == (None, None)
+    assert not _binds(database, other)
+    with database.read() as session:
+        identity = require_own(session, RunStore(offered.url, must_exist=True))
+    bind(database, offered)
+    assert (offered.identity, offered.bound, other.identity) == (identity, identity, None)
 
 
 def test_a_new_database_leaves_the_store_of_another_alone_until_its_id_is_taken_away(

@@ -7,6 +7,7 @@ from sqlalchemy.orm import Session
 
 from leaderboard.db import Database
 from leaderboard.store import RunStore
+from leaderboard.store.runs import OFFERED
 from leaderboard.submissions.models import Installation
 
 FIRST = sa.text("INSERT INTO installation (id, store) VALUES (1, :store) ON CONFLICT DO NOTHING RETURNING store")
@@ -23,6 +24,17 @@ def require_own(session: Session, store: RunStore) -> str | None:
     return identity
 
 
+def take(session: Session, store: RunStore) -> None:
+    """Has a database that was never bound take a new store, for good once the transaction is committed: the store is
+    offered the id before, and gets it by `bind` behind it, so that either is taken again where a process ends between.
+    """
+    # Whoever comes second waits here until the first one's store was offered its id.
+    new = session.scalar(FIRST, {"store": secrets.token_hex(16)})
+    if new is not None and store.identity is None:
+        store.identify(f"{new}{OFFERED}")
+    require_own(session, store)
+
+
 def bind(database: Database, store: RunStore) -> None:
     """Binds this process to its store, which has to be the database's own; a process that keeps runs does it first.
 
@@ -34,9 +46,8 @@ def bind(database: Database, store: RunStore) -> None:
     if identity is None:
         store.place.make()
         with database.write() as session:
-            # Whoever comes second waits here until the first one's store has its id.
-            new = session.scalar(FIRST, {"store": secrets.token_hex(16)})
-            if new is not None and store.identity is None:
-                store.identify(new)
+            take(session, store)
             identity = require_own(session, store)
+    if identity is not None and store.identity is None:
+        store.identify(identity)
     store.bound = identity
