@@ -54,7 +54,7 @@ class Config:
     """
 
     database_url: str = _setting("sqlite:///leaderboard.sqlite", "The database: a URL of SQLite or PostgreSQL.")
-    database_connections: int = _setting(10, "The most connections of a process of the site to PostgreSQL.", least=6)
+    database_connections: int = _setting(10, "The most connections to PostgreSQL of a process of the site.", least=6)
     store_url: str = _setting("store", "What keeps the run files: a folder, or s3://bucket/prefix.")
     secret_key: str = _setting("", "Signs sessions and forms. The site does not start without one.", least=32)
     upload_bytes: int = _setting(512 * 2**20, "The largest upload, as received.", least=1000)
@@ -62,7 +62,7 @@ class Config:
     upload_bytes_per_second: int = _setting(10_000, "The least average speed of an upload, after 30 s; 0: no limit.")
     upload_seconds: int = _setting(30 * 60, "The longest that an upload may take; 0: no limit.")
     lease_seconds: int = _setting(30, "How long a worker may be silent before its run goes to another.", 2, 3600)
-    job_seconds: int = _setting(15 * 60, "Processor time for scoring a run, which may take three times that.", least=1)
+    job_seconds: int = _setting(15 * 60, "Processor seconds to score a run, which may take three times that.", least=1)
     job_bytes: int = _setting(8 * 2**30, "The address space that scoring one run may use; 0: no limit.")
     hosts: str = _setting("localhost, 127.0.0.1, [::1]", "The names that the site answers to, without ports.")
     kept_bytes: int = _setting(64 * 2**20, "Memory of each process of the site for the page cache; 0: no cache.")
@@ -72,7 +72,7 @@ class Config:
     smtp_url: str = _setting("", "The mail server: smtp://user:password@host:587 or smtps://…; without one mails wait.")
     mail_from: str = _setting("", "The address that mails are sent from.")
     oidc_file: str = _setting("", "A TOML file of OpenID Connect providers to log in with: docs/accounts.md.")
-    deadline_days: int = _setting(3, "Days before a closing that members of teams get a mail; 0: never.", most=365)
+    deadline_days: int = _setting(3, "How many days before a closing teams get a mail; 0: never.", most=365)
     log: str = _setting("text", "How events are logged, one a line: text or json.")
     metrics_token: str = _setting("", "What Prometheus sends to read /metrics; without one there is no such page.", 32)
     access_log: bool = _setting(False, "Log each request, too: its status, bytes and seconds.")

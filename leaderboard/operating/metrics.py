@@ -62,9 +62,7 @@ class _OfDatabase(Collector):
         yield _gauge("mails_failed", "Mails that could not be sent.", status.mails_failed)
         yield _gauge("last_backup_timestamp_seconds", "When the last backup was made; 0 for never.", backup)
         yield _gauge("last_verify_timestamp_seconds", "When `verify` last found no difference; 0 for never.", verified)
-        jobs = GaugeMetricFamily(
-            "leaderboard_jobs", "Runs that wait, are scored now, or have failed.", labels=["state"]
-        )
+        jobs = GaugeMetricFamily("leaderboard_jobs", "Runs that wait, are scored now, or failed.", labels=["state"])
         for state in ("waiting", "scoring", "failed"):
             jobs.add_metric([state], getattr(status, state))
         yield jobs
