@@ -44,8 +44,10 @@ def backup(file: Path, earlier: Path | None, no_store: bool) -> int:
                 manifest = write_backup(database, store, file, earlier=earlier, files=not no_store, tell=tell)
     except OSError as error:
         raise BadInput(f"{file} can't be written: {error.strerror}") from error
-    lost = len(manifest["lost"])
-    click.echo(f"{file}: {file.stat().st_size:,} bytes, {counted(files, 'run file')}{' left to the store' * no_store}")
+    added, lost = manifest["added"], len(manifest["lost"])
+    left = len(manifest["runs"]) - added - lost
+    where = f", {left:,} left to {'the store' if no_store else 'earlier backups'}" if left else ""
+    click.echo(f"{file}: {file.stat().st_size:,} bytes, {counted(added, 'run file')}{where}")
     if lost:
         click.echo(f"{counted(lost, 'run file')} missing or damaged: `leaderboard verify` names them", err=True)
     return int(bool(lost))

@@ -14,6 +14,7 @@ The manifest has
                               the highest number that an id has had
     runs, held, lost          SHA-256 of each run file that the rows name; of those which this backup has, or those
                               before it; of those which the store lacked, or which were damaged
+    added                     how many run files are in this one
 """
 
 import hashlib
@@ -93,6 +94,7 @@ def write_backup(
                     is_there = sha256 in left_out or _add_run(store, archive, sha256)
                     manifest["held" if is_there else "lost"].append(sha256)
                     tell(1)
+                manifest["added"] = len({*manifest["held"]} - left_out)
                 archive.writestr(MANIFEST, json.dumps(manifest))
             file.flush()
             os.fsync(file.fileno())

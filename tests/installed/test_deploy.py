@@ -161,8 +161,8 @@ def test_a_service_starts_a_command_as_its_own_user_and_may_do_little(unit: Path
     assert settings.get("Restart") == restart.get(settings["ExecStart"].rpartition(" ")[2])
     for name, command in lines:
         if name == "ExecStart" and "leaderboard " in command:
-            plain = re.sub(r"\$\$\([^)]*\)| --since \S+", "", command)  # the names that a shell gives
-            for words in re.findall(r"venv/bin/leaderboard ([^;']+)", plain):
+            plain = re.sub(r"\$\$\([^)]*\)| --since [^ ;]+", "", command)  # the names that a shell gives
+            for words in re.findall(r"venv/bin/leaderboard ([^;&']+)", plain):
                 _parses(words.split())
 
 

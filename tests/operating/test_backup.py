@@ -1,6 +1,8 @@
 """A whole installation in one file, and back: on either engine, from either engine."""
 
 import json
+import os
+import re
 import resource
 import shutil
 import signal
@@ -259,9 +261,51 @@ def test_a_chain_of_backups_has_each_run_file_once(site: World, target: Targets,
 
 
 @ONE_ENGINE
+def test_the_nightly_unit_runs_again_at_any_moment_and_verifies_whatever_became_of_the_backup(
+    site: World, tmp_path: Path
+) -> None:
+    unit = (REPOSITORY / "deploy" / "systemd" / "leaderboard-nightly.service").read_text()
+    [command] = re.findall(r"^ExecStart=/bin/sh -c '(.*)'$", unit, re.MULTILINE)
+    (tmp_path / "venv" / "bin").mkdir(parents=True)
+    program = tmp_path / "venv" / "bin" / "leaderboard"
+    program.write_text(f'#!/bin/sh\nexec {sys.executable} -m leaderboard "$@"\n')
+    program.chmod(0o755)
+    backups = tmp_path / "backups"
+    backups.mkdir()
+
+    def night() -> tuple[int, str, list[str]]:
+        """The exit status, what it says, the new files."""
+        before = {*backups.iterdir()}
+        done = subprocess.run(
+            ["/bin/sh", "-c", command.replace("$$", "$").replace("%%", "%")],
+            cwd=tmp_path, env=os.environ | here(site).environment, capture_output=True, text=True,
+        )  # fmt: skip
+        return done.returncode, done.stdout + done.stderr, [path.name for path in {*backups.iterdir()} - before]
+
+    for name in ("2020-01-01-033000-full.zip", "all.zip"):  # of another month, and of somebody's own
+        (backups / name).touch()
+    status, said, [full] = night()
+    assert (status, "bytes, 5 run files\n" in said, "nothing differs" in said) == (0, True, True), said
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d-\d{6}-full\.zip", full)
+    site.submit(run_text(40))
+    status, said, [new] = night()
+    assert (status, "1 run file, 5 left to earlier backups" in said) == (0, True), said
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d-\d{6}\.zip", new)
+    lost = next(path for path in Path(site.config.store_url, "runs").rglob("*") if path.is_file())
+    content = lost.read_bytes()
+    lost.unlink()
+    status, said, [_] = night()
+    assert (status, "1 thing differs" in said) == (1, True), said
+    lost.write_bytes(content)
+    (backups / full).write_bytes(b"damaged")
+    status, said, files = night()
+    assert (status, "is no backup" in said, "nothing differs" in said, files) == (2, True, True, []), said
+
+
+@ONE_ENGINE
 def test_a_store_that_is_kept_in_another_way_is_verified_and_used(site: World, target: Targets, tmp_path: Path) -> None:
     file = tmp_path / "rows.zip"
-    assert "5 run files left to the store" in here(site).ok("backup", file, "--no-store")
+    assert "bytes, 0 run files, 5 left to the store\n" in here(site).ok("backup", file, "--no-store")
     assert not [name for name in zipfile.ZipFile(file).namelist() if name.startswith("runs/")]
     elsewhere = target("sqlite")
     assert f"{site.config.store_url} in LEADERBOARD_STORE_URL" in elsewhere.refused("restore", file)
