@@ -331,7 +331,7 @@ class Listener:
                 return None
             notices = self._connection.dbapi_connection.notifies(timeout=seconds, stop_after=1)
             return {notice.payload for notice in notices}
-        except (sa.exc.DBAPIError, self._engine.dialect.loaded_dbapi.Error):
+        except (sa.exc.DBAPIError, sa.exc.TimeoutError, self._engine.dialect.loaded_dbapi.Error):
             self.close()
             self._again = time.monotonic() + AGAIN_SECONDS
             return None

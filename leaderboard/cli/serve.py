@@ -20,7 +20,7 @@ from leaderboard.operating import logs
 from leaderboard.store import RunStore
 from leaderboard.submissions.writes.run_store import bind
 from leaderboard.web.app import create_app
-from leaderboard.web.server import Log, Worker, close_after_upload, gate
+from leaderboard.web.server import Log, Notices, Worker, close_after_upload, gate
 
 THREADS = 400  # of one process, most of which wait for slow clients
 CONNECTIONS = 1000  # of one process
@@ -40,7 +40,9 @@ class _Site(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
             self.cfg.set(name, value)
 
     def load(self) -> Any:
-        return gate(create_app(self._config, setting_up=self._setting_up), self._config, self._requests_at_once)
+        app = create_app(self._config, setting_up=self._setting_up)
+        notices = Notices(app.extensions["database"]) if self._config.database_url.startswith("postgresql") else None
+        return gate(app, self._config, self._requests_at_once, notices)
 
 
 def _require_store(config: Config) -> None:

@@ -611,8 +611,16 @@ def show_file(submission: int) -> Table:
 
 @blueprint.get("/submissions/<int:submission>/status")
 def progress(submission: int) -> ResponseReturnValue:
-    """What the page still waits for; its script asks for this."""
+    """What the page still waits for; its script asks for this. With `wait` in its address the answer comes when the run
+    has its scores, or some seconds later.
+    """
+    notices = request.environ.get("leaderboard.notices") if "wait" in request.args else None
+    told = notices and notices.of(f"submission {submission}")  # from before the run is looked at
     run = read(status, submission)
+    if told and run.awaits == "scores":
+        with uploads.aside():
+            told.wait()
+        run = read(status, submission)
     return render_template("submissions/progress.html", run=run)
 
 

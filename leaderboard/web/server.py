@@ -19,6 +19,7 @@ from gunicorn.workers import gthread  # type: ignore[import-untyped]  # gunicorn
 from werkzeug.exceptions import ClientDisconnected, RequestTimeout
 
 from leaderboard.config import Config
+from leaderboard.db import Database, Listener
 from leaderboard.errors import TooSlow
 from leaderboard.operating import logs
 from leaderboard.web.security import FORM_BYTES
@@ -32,6 +33,11 @@ UNCROWDED = ("/healthz", "/readyz")  # answered while all that may compute wait 
 
 gthread.DEFAULT_WORKER_DATA_TIMEOUT = 0.05  # gunicorn's loop waits for first bytes, and no thread
 
+# Requests of this process, each with a thread, that wait to be told of something; for how long, as what changes without
+# a notice, such as a place in the queue, is as old then; the seconds between two looks at whether the site stops.
+AWAITING, NOTICE_SECONDS, LOOK_SECONDS = 100, 5.0, 1.0
+
+_stops = threading.Event()  # set when this process is to end
 _ends: dict[socket.socket, float] = {}  # when each connection is read no more, by the monotonic clock
 
 
@@ -75,6 +81,7 @@ class Worker(gthread.ThreadWorker):  # type: ignore[misc]  # gunicorn has no typ
         """Called with False when the site stops, too: a client that came now would wait for an answer in vain."""
         super().set_accept_enabled(enabled)
         if not self.alive:
+            _stops.set()
             for listener in self.sockets:
                 listener.close()
 
@@ -98,7 +105,35 @@ def close_after_upload(_: Any, request: Any) -> None:
         request.force_close()
 
 
-def gate(app: Any, config: Config, requests_at_once: int) -> Any:
+class Notices:
+    """What PostgreSQL tells (`db.Listener`), for requests that wait for it: one thread and one connection of this
+    process hear it for all of them."""
+
+    def __init__(self, database: Database) -> None:
+        self._awaited: dict[threading.Event, tuple[str, float]] = {}
+        threading.Thread(target=self._listen, args=[Listener(database)], daemon=True).start()
+
+    def of(self, what: str) -> threading.Event:
+        """An event that is set once something is told of `what`, such as `submission 17`, or may have been; and some
+        seconds later, when the site stops, and at once where too many wait."""
+        told = threading.Event()
+        if len(self._awaited) >= AWAITING:
+            told.set()
+        self._awaited[told] = what, time.monotonic() + NOTICE_SECONDS
+        return told
+
+    def _listen(self, listener: Listener) -> None:
+        while True:
+            notices = listener.notices(LOOK_SECONDS)
+            for told, (what, end) in list(self._awaited.items()):
+                if notices is None or what in notices or _stops.is_set() or end <= time.monotonic():
+                    del self._awaited[told]
+                    told.set()
+            if notices is None:
+                time.sleep(LOOK_SECONDS)
+
+
+def gate(app: Any, config: Config, requests_at_once: int, notices: Notices | None = None) -> Any:
     """Stands before the application, which gets a request with its whole form, and an upload while it arrives.
 
     requests_at_once: that compute, uploads aside
@@ -115,7 +150,7 @@ def gate(app: Any, config: Config, requests_at_once: int) -> Any:
         if len(form) < size:
             return RequestTimeout()(environ, start_response)
         environ["wsgi.input"] = io.BytesIO(form)
-        environ["leaderboard.slots"] = slots
+        environ["leaderboard.slots"], environ["leaderboard.notices"] = slots, notices
         with nullcontext() if environ.get("PATH_INFO") in UNCROWDED else slots:
             return app(environ, start_response)
 

@@ -494,8 +494,7 @@ def retry(session: Session, actor: Actor, submission: Submission) -> None:
         raise Conflict("No scoring of this run has failed, and its file was not rejected.")
     for scoring in parked:
         # Its old turn was long ago: whoever comes now would begin there and pass those who have waited since.
-        team, priority = submission.team_id, scoring.priority
-        scoring.turn = next_turns(session, submission.evaluation_id, [team], priority)[team]
+        (scoring.turn,) = next_turns(session, submission.evaluation_id, [submission.team_id], scoring.priority).values()
         scoring.state = State.QUEUED
         scoring.errors = scoring.lost_leases = 0
         scoring.failure = ""

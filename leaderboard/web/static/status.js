@@ -1,4 +1,5 @@
 // Looks again at a run until it is scored, then, more slowly, until its intervals are there; loads the page anew each time.
+// The site may keep an answer back until there is news: that time counts as the wait for it.
 "use strict";
 (() => {
   const part = document.querySelector("[data-progress]");
@@ -8,8 +9,11 @@
   let wait = shortest;
 
   const look = async () => {
+    const began = Date.now();
+    // A browser has few connections to a site: pages in the background hold none.
+    const waits = awaited === "scores" && !document.hidden ? "?wait=yes" : "";
     try {
-      const answer = await fetch(part.dataset.progress, { headers: { Accept: "text/html" } });
+      const answer = await fetch(part.dataset.progress + waits, { headers: { Accept: "text/html" } });
       if (!answer.ok) throw new Error(String(answer.status));
       const html = new DOMParser().parseFromString(await answer.text(), "text/html");
       const next = html.querySelector("[data-state]");
@@ -20,8 +24,9 @@
         wait = shortest;
       }
     } catch { /* the site may be restarting: look again later */ }
-    wait = Math.min(wait * 1.3, longest);
-    setTimeout(look, wait);
+    const rest = wait - (Date.now() - began);
+    if (rest > 0) wait = Math.min(wait * 1.3, longest);
+    setTimeout(look, Math.max(500, rest));
   };
-  setTimeout(look, wait);
+  look();
 })();
