@@ -47,6 +47,7 @@ from leaderboard.worker.run_scorer import RunScorer
 from leaderboard.worker.writes import ready_sets, switch
 from tests.support.databases import OwnDatabase, Postgres
 from tests.support.examples import examples
+from tests.support.rows import every_row
 from tests.support.standing import standing_by_the_rule, standing_kept
 from tests.support.verification import named, verified
 from tests.support.world import QRELS, World, run_text
@@ -253,9 +254,9 @@ class Machine(RuleBasedStateMachine):
         """What a worker sends whose job is in other hands by now changes nothing."""
         claim = data.draw(st.sampled_from(self.late))
         reply = messages.Failed("too late") if is_failure else self._score(claim)
-        before = self._all_rows()
+        before = every_row(self.database)
         assert self._settle(claim, reply) is queue.Recorded.LOST
-        assert self._all_rows() == before
+        assert every_row(self.database) == before
 
     @rule()
     def wait(self) -> None:
@@ -333,11 +334,6 @@ class Machine(RuleBasedStateMachine):
     def _let_go(self, *claims: queue.Claim) -> None:
         self.held = [claim for claim in self.held if claim not in claims]
         self.late += claims
-
-    def _all_rows(self) -> list[Any]:
-        with self.database.read() as session:
-            tables = Scoring, Score, Event, Submission, Participation, PersonalUse, ScoringSet
-            return [session.execute(sa.select(table.__table__)).all() for table in tables]
 
 
 @pytest.fixture
