@@ -56,20 +56,22 @@ def backup(file: Path, earlier: Path | None, no_store: bool) -> int:
 @click.command()
 @click.argument("file", type=FILE)
 @option("--with earlier", "A backup with run files that FILE leaves out; may be repeated.", FILE, multiple=True)
-def restore(file: Path, earlier: tuple[Path, ...]) -> None:
+@flag("--own-store", "Use the store of the backup in place; the old installation must be gone.")
+def restore(file: Path, earlier: tuple[Path, ...], own_store: bool) -> None:
     """Fill a new database and a new store from the backup FILE, on SQLite or PostgreSQL, in a folder or a bucket.
 
     \b
     leaderboard restore monday.zip
     leaderboard restore tuesday.zip --with monday.zip
 
-    Nothing is overwritten: the database must be empty, and the store new or the one of the backup. Every row and every
-    file is compared with its hash. After an interruption the same command finishes it.
+    Nothing is overwritten: the database must be empty, and the store new or, with --own-store, that of the backup.
+    Every row and every file is compared with its hash. After an interruption the same command finishes it.
     """
     config = Config.from_environment()
     with connected(config) as database, ExitStack() as opened:
         (archive, manifest), *others = (opened.enter_context(reading(path)) for path in (file, *earlier))
         archives = [archive, *(other for other, _ in others)]
         with counting_bar(len(manifest["runs"]), "Run files") as tell:
-            restore_backup(database, RunStore(config.store_url, config), manifest, archives, tell)
+            store = RunStore(config.store_url, config)
+            restore_backup(database, store, manifest, archives, tell, own_store=own_store)
     click.echo(f"the installation as of {manifest['at']}, with {counted(len(manifest['runs']), 'run file')}")

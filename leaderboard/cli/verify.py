@@ -85,6 +85,8 @@ def verify(folder: Path | None, figures: bool, noted: tuple[int, str] | None, as
     else:
         text = _words(report)
     click.echo(text, nl=False)
+    if not files and report.clean:
+        click.echo("no run is on record: where there should be some, see which database the settings name", err=True)
     return int(not report.clean)
 
 

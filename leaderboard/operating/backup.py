@@ -51,6 +51,10 @@ from leaderboard.version import build
 
 MANIFEST, TABLE = "manifest.json", "tables/{}"
 RESTORED = "restore backup"  # the event
+OWN_STORE = (
+    "Two databases must never use one store: workers remove files that their own does not name. Name a new one in "
+    "LEADERBOARD_STORE_URL or, where the old database is gone for good, use this one by --own-store"
+)
 FAST = 1  # level of compression
 ROWS_AT_ONCE = 500  # some have a vector of all queries
 MOMENT = "%Y-%m-%d %H:%M:%S.%f"  # as SQLite keeps it
@@ -183,15 +187,23 @@ def _verified(archive: ZipFile, name: str, sha256: str) -> Iterator[Any]:
         raise BadInput(f"{archive.filename} is damaged: {error}") from error
 
 
-def restore(database: Database, store: RunStore, manifest: Manifest, archives: Sequence[ZipFile], tell: Tell) -> None:
+def restore(
+    database: Database,
+    store: RunStore,
+    manifest: Manifest,
+    archives: Sequence[ZipFile],
+    tell: Tell,
+    *,
+    own_store: bool = False,
+) -> None:
     """Fills an empty database and a new store from a backup, and brings the tables to this version.
 
-    archives  that of the manifest, and behind it backups which have run files that it leaves out
-    tell      is told how many more run files are done
+    archives   that of the manifest, and behind it backups which have run files that it leaves out
+    tell       is told how many more run files are done
+    own_store  the store may be the backup's own: its files are verified, and what it lacks is put there
 
-    The store may also be the backup's own: then its files are verified, and what it lacks is put there. Tables, rows
-    and the event come in one transaction, at whose end nothing is lacking: a restore that was interrupted before begins
-    again from the start, and behind it finds that all is there.
+    Tables, rows and the event come in one transaction, at whose end nothing is lacking: a restore that was interrupted
+    before begins again from the start, and behind it finds that all is there.
 
     Raises BadInput for a damaged backup, or one that lacks run files, Conflict where the database is not empty or the
     store is another's, NoDatabase and NoStore.
@@ -201,12 +213,15 @@ def restore(database: Database, store: RunStore, manifest: Manifest, archives: S
         return
     if manifest["schema"] > migrate.newest():
         raise BadInput(f"the backup is of version {manifest['version']}: restore it with that version, or a later one")
-    if (identity := store.identity) not in (None, manifest["store_id"]):
+    identity = store.identity
+    if identity == manifest["store_id"] and identity is not None and not own_store:
+        raise Conflict(f"{store.url} is the store of the installation that was backed up. {OWN_STORE}")
+    if identity not in (None, manifest["store_id"]):
         raise Conflict(f"{store.url} is the store of another database; name a new one in LEADERBOARD_STORE_URL")
     sources = {name: archive for archive in archives for name in archive.namelist()}
     lacking = [sha256 for sha256 in manifest["runs"] if sha256 not in manifest["lost"] and not _is_sound(store, sha256)]
     if absent := sum(run_name(sha256) not in sources for sha256 in lacking):
-        where = f"name {manifest['earlier'] or 'the backup'} by --with, or {manifest['store']} in LEADERBOARD_STORE_URL"
+        where = f"name {manifest['earlier'] or 'the backup'} by --with, or use {manifest['store']} by --own-store"
         raise BadInput(f"{counted(absent, 'run file')} left out of this backup: {where}")
     if (revision := migrate.current(database)) not in (None, manifest["schema"]):
         raise Conflict(f"the database is at revision {revision}, the backup at {manifest['schema']}: name a new one")

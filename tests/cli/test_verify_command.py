@@ -48,6 +48,15 @@ def test_a_record_that_this_program_wrote_is_in_order(played: World, ok: Says) -
 
 
 @ONE_ENGINE
+def test_where_nothing_is_on_record_there_is_a_warning(world: World, command: Command) -> None:
+    done = command("verify", "--figures")
+    assert (done.status, "nothing differs" in done.out) == (0, True)
+    assert done.err == "no run is on record: where there should be some, see which database the settings name\n"
+    world.submit()
+    assert command("verify").err == ""
+
+
+@ONE_ENGINE
 def test_what_differs_is_named_with_who_could_have_done_it_and_the_status_is_1(played: World, command: Command) -> None:
     (before,) = played.all(sa.select(Score.mean).where(Score.measure == "AP", Score.subset == "all"))
     with played.database.write() as session:

@@ -308,16 +308,20 @@ def test_a_store_that_is_kept_in_another_way_is_verified_and_used(site: World, t
     assert "bytes, 0 run files, 5 left to the store\n" in here(site).ok("backup", file, "--no-store")
     assert not [name for name in zipfile.ZipFile(file).namelist() if name.startswith("runs/")]
     elsewhere = target("sqlite")
-    assert f"{site.config.store_url} in LEADERBOARD_STORE_URL" in elsewhere.refused("restore", file)
+    assert f"or use {site.config.store_url} by --own-store" in elsewhere.refused("restore", file)
     shutil.rmtree(elsewhere.store)
     shutil.copytree(site.config.store_url, elsewhere.store)
     run = next(path for path in (Path(elsewhere.store) / "runs").rglob("*") if path.is_file())
     content = run.read_bytes()
+    assert f"{elsewhere.store} is the store of the installation that was backed up" in elsewhere.refused(
+        "restore", file
+    )
+    assert elsewhere.is_empty()
     run.write_bytes(content + b"x")
-    assert elsewhere.refused("restore", file).startswith("1 run file left out")
+    assert elsewhere.refused("restore", file, "--own-store").startswith("1 run file left out")
     assert elsewhere.is_empty()
     run.write_bytes(content)
-    elsewhere.ok("restore", file)
+    elsewhere.ok("restore", file, "--own-store")
     assert elsewhere.ok("verify", "--figures").startswith("nothing differs")
     assert RunStore(str(elsewhere.store)).identity == site.store.identity
 
@@ -357,7 +361,7 @@ def test_an_installation_moves_from_a_folder_to_a_bucket_and_back(
         place.remove(run)
         place.put(path, run)
     again = Installed(target("sqlite").url, bucket_url)
-    again.ok("restore", files[1])
+    again.ok("restore", files[1], "--own-store")
     assert again.ok("verify", "--figures").startswith("nothing differs")
 
 
@@ -372,7 +376,7 @@ def test_nothing_is_overwritten(site: World, target: Targets, engine_name: str, 
     elsewhere, third = target(engine_name), target(engine_name)
     elsewhere.ok("restore", file)
     its_store = Installed(third.url, elsewhere.store)
-    assert "is the store of another database; name a new one" in its_store.refused("restore", file)
+    assert "is the store of another database; name a new one" in its_store.refused("restore", file, "--own-store")
     assert third.is_empty()
     assert here(site).run("verify").status == 0  # its triggers are as they were
 
