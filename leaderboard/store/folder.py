@@ -64,6 +64,9 @@ class Folder:
         with file_system():
             _flush(path)
 
+    def finish(self, path: Path, name: str) -> None:
+        self.put(path, name)
+
     def put(self, path: Path, name: str) -> None:
         target = self._root / name
         with file_system():

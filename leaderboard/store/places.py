@@ -29,7 +29,10 @@ class Place(Protocol):
         """An empty file on this machine, for `put`; it is gone after the block."""
 
     def prepare(self, path: Path, name: str) -> None:
-        """Does of `put` what takes long, so that `put` is quick."""
+        """Does of `put` what takes long, so that `finish` is quick. Does nothing where the same bytes are there."""
+
+    def finish(self, path: Path, name: str) -> None:
+        """Does the rest."""
 
     def put(self, path: Path, name: str) -> None:
         """Puts a file of `incoming`, or of `reading`, in place for good. Another one of this name is replaced."""

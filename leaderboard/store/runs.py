@@ -211,8 +211,8 @@ class RunStore:
         self.place.prepare(path, run_name(received.sha256))
 
     def keep(self, path: Path, received: Received) -> None:
-        """Keeps a file that has arrived for good. One that no submission names is swept days later."""
-        self.place.put(path, run_name(received.sha256))
+        """Keeps a prepared file for good. One that no submission names is swept days later."""
+        self.place.finish(path, run_name(received.sha256))
 
     @contextmanager
     def receiving(self, stream: ByteSource, filename: str) -> Iterator[tuple[Received, Path]]:
@@ -227,6 +227,7 @@ class RunStore:
                 file.write(piece)
             received = file.received()
             yield received, file.path
+            self.prepare(file.path, received)
             self.keep(file.path, received)
 
     def receive(self, stream: ByteSource, filename: str) -> Received:

@@ -95,6 +95,7 @@ def receive(
         if file and upload and settle:
             settle(posted, upload, file.path)
         elif file and upload:
+            store().prepare(file.path, upload)
             store().keep(file.path, upload)
         return posted
 

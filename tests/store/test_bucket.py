@@ -2,6 +2,7 @@
 
 import io
 import logging
+import math
 import os
 import re
 import socket
@@ -53,6 +54,20 @@ def test_a_file_that_is_there_is_not_sent_again(store: RunStore, caplog: pytest.
     with caplog.at_level(logging.INFO, "werkzeug"):
         store.receive(io.BytesIO(TEXT), "run")
     assert {method for method, _ in _requests(caplog)} == {"GET", "HEAD"}
+
+
+@pytest.mark.parametrize("size", [19, PART + 1], ids=["one part", "two parts"])
+def test_a_damaged_object_is_replaced_by_the_next_upload_of_the_file_and_sent_once(
+    store: RunStore, caplog: pytest.LogCaptureFixture, size: int
+) -> None:
+    content = os.urandom(size)
+    sha256 = store.receive(io.BytesIO(content), "run").sha256
+    obstore.put(_objects(store), f"runs/{sha256[:2]}/{sha256}", bytes(size))
+    with caplog.at_level(logging.INFO, "werkzeug"):
+        store.receive(io.BytesIO(content), "run")
+    with store.open_run(sha256) as stream:
+        assert b"".join(iter(lambda: stream.read(PART), b"")) == content
+    assert [method for method, _ in _requests(caplog)].count("PUT") == math.ceil(size / PART)
 
 
 def test_other_bytes_than_the_receipts_are_found_when_they_are_read(store: RunStore) -> None:
