@@ -387,6 +387,7 @@ def _postgresql(
         },
     }
     engine = sa.create_engine(url, **{**options, **more})
+    sa.event.listen(engine, "first_connect", _require_utf8, insert=True)  # before SQLAlchemy reads a text
     sa.event.listen(engine, "connect", partial(_set_bounds, {"lock_timeout": patience_seconds, **bounds}))
     return engine
 
@@ -429,6 +430,14 @@ def answering() -> Iterator[None]:
         if (ours := unanswered(error)) is None:
             raise
         raise ours from error
+
+
+def _require_utf8(connection: Any, _: ConnectionPoolEntry) -> None:
+    """Names and texts are in every language. Raises NoDatabase."""
+    encoding = connection.info.parameter_status("server_encoding")
+    if encoding != "UTF8":
+        connection.close()
+        raise NoDatabase(f"it has the encoding {encoding}; make it with UTF8: createdb -E UTF8 -T template0")
 
 
 def _set_bounds(bounds: Mapping[str, float], connection: Any, _: ConnectionPoolEntry) -> None:

@@ -14,6 +14,7 @@ from leaderboard.cli import database as opening
 from leaderboard.submissions.rules import State
 from leaderboard.worker.models import Scoring
 from tests.cli.conftest import Command
+from tests.support.databases import Postgres
 from tests.support.outages import file_of
 from tests.support.processes import free_port
 from tests.support.world import RUN, World
@@ -186,3 +187,14 @@ def test_a_store_that_can_not_be_written_is_one_line_of_the_commands_that_need_i
     (tmp_path / "elsewhere").rename(store)
     assert command(*COMMANDS["worker"]).status == 0
     assert len(world.all(sa.select(sa.text("id")).select_from(sa.text("submission")))) == 1
+
+
+@pytest.mark.parametrize("engine_name", ["postgresql"])
+@pytest.mark.parametrize("encoding", ["SQL_ASCII", "LATIN1"])
+@pytest.mark.parametrize("name", ["db upgrade", "db current", "serve", "worker"])
+@pytest.mark.usefixtures("impatient")
+def test_a_database_in_another_encoding_than_utf8_is_refused(
+    command: Command, postgres: Postgres, monkeypatch: pytest.MonkeyPatch, encoding: str, name: str
+) -> None:
+    monkeypatch.setenv("LEADERBOARD_DATABASE_URL", postgres.create(options=f"ENCODING '{encoding}' LOCALE 'C'"))
+    complains(command, name, f": it has the encoding {encoding}; make it with UTF8: createdb -E UTF8 -T template0")

@@ -54,11 +54,11 @@ class Postgres:
         self._made: list[str] = []
         self._left: deque[str] = deque()
 
-    def create(self, template: str = "template0") -> str:
-        """The URL of a new database."""
+    def create(self, template: str = "template0", options: str = "") -> str:
+        """The URL of a new database. options: more of CREATE DATABASE."""
         name = f"leaderboard_test_{uuid.uuid4().hex}"
         # Copying files takes half the time of copying through the log, which is PostgreSQL's own choice.
-        self._run(f'CREATE DATABASE "{name}" TEMPLATE "{template}" STRATEGY FILE_COPY')
+        self._run(f'CREATE DATABASE "{name}" TEMPLATE "{template}" STRATEGY FILE_COPY {options}')
         self._made.append(name)
         return self._url.set(drivername="postgresql", database=name).render_as_string(hide_password=False)
 
