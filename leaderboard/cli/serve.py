@@ -24,6 +24,7 @@ from leaderboard.web.server import Log, Notices, Worker, close_after_upload, gat
 
 THREADS = 400  # of one process, most of which wait for slow clients
 CONNECTIONS = 1000  # of one process
+MEMORY = "/dev/shm"  # noqa: S108  # Linux's file system in memory; a folder of our own is made there
 IDLE_SECONDS = 5  # between two requests of a connection, and before its first one
 
 
@@ -80,7 +81,9 @@ def serve(host: str, port: int, workers: int, threads: int, fd: int | None, sett
         click.echo("nobody can log in without TLS, or LEADERBOARD_SECURE_COOKIES=no", err=True)
     click.echo(f"the site listens at {address_of(listener)}")
     if config.metrics_token:
-        os.environ[METRICS_FOLDER] = tempfile.mkdtemp(prefix="leaderboard-metrics-")
+        # Files that are mapped into memory: on a full disk the next request would kill its process.
+        memory = MEMORY if os.access(MEMORY, os.W_OK) else None
+        os.environ[METRICS_FOLDER] = tempfile.mkdtemp(prefix="leaderboard-metrics-", dir=memory)
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # a connection and an upload are a file each
     umask = os.umask(0o077)

@@ -4,6 +4,7 @@ A check gives the state of its part, and doubts about it, each as whether it hol
 to do. An error that a check raises is a problem, and the other checks are made all the same.
 """
 
+import os
 import shutil
 import socket
 import ssl
@@ -79,7 +80,8 @@ def _mail(config: Config, _: Database) -> Answer:
 
 def _disk(config: Config, _: Database) -> Answer:
     of_settings = config.store_url.removeprefix("file://"), Path(config.database_url.removeprefix("sqlite:///")).parent
-    folders = {Path(path).absolute() for path in (tempfile.gettempdir(), *of_settings) if Path(path).is_dir()}
+    own = os.environ.get("TMPDIR") or tempfile.gettempdir()  # Python passes over a TMPDIR that is full or missing
+    folders = {Path(path).absolute() for path in (own, *filter(os.path.isdir, of_settings))}
     free = {path: shutil.disk_usage(path).free for path in sorted(folders)}
     most = config.upload_bytes
     return ", ".join(f"{size(space)} free in {path}" for path, space in free.items()), [
@@ -141,7 +143,7 @@ CHECKS: dict[Callable[[Config, Database], Answer], str] = {  # in this order, an
     _settings: "correct this setting",
     _certificate: "renew the certificate, or correct LEADERBOARD_PUBLIC_URL",
     _mail: "mails wait; correct LEADERBOARD_SMTP_URL, or ask whoever runs the server",
-    _disk: "let this account read the folder",
+    _disk: "make the folder, or let this account read it",
     _database: "start it, or correct LEADERBOARD_DATABASE_URL",
     _clock: "see the database's log",
     _store: "bring it back, or correct LEADERBOARD_STORE_URL",

@@ -146,6 +146,17 @@ def test_a_disk_with_less_room_than_one_upload_takes_is_a_problem(tmp_path: Path
     assert any(f"free in {tmp_path}: make room" in words for _, words in found["disk"])
 
 
+def test_the_folder_of_uploads_is_looked_at_as_it_is_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "uploads"
+    folder.mkdir()
+    monkeypatch.setenv("TMPDIR", str(folder))  # which Python passes over where it can't write there
+    config = Config(f"sqlite:///{tmp_path}/gone", secret_key=KEY)
+    assert f"free in {folder}" in str(examined(config)["disk"])
+    folder.rmdir()
+    ((verdict, words),) = examined(config)["disk"]
+    assert (verdict, str(folder) in words) == (PROBLEM, True)
+
+
 @contextmanager
 def tls_site(certificate: Path) -> Iterator[str]:
     """The address of a server that shakes hands and hangs up."""
