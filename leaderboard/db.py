@@ -1,6 +1,7 @@
 """The ground of all tables: base class, column types, the clock, sessions on both engines, and locks of rows."""
 
 import importlib
+import logging
 import math
 import os
 import socket
@@ -63,6 +64,9 @@ NO_SUCH = ("42P01", "42703")  # PostgreSQL's codes: no such table, no such colum
 NO_SUCH_IN_WORDS = ("no such table: ", "no such column: ", " has no column named ")  # SQLite's words for them
 AGAIN_SECONDS = 10.0  # before a connection that listens is made anew
 PATIENCE_SECONDS = 30.0  # of commands and workers; the site's is shorter
+
+# What the pool would say of a connection that was cut, with a traceback: it is raised, too.
+logging.getLogger("sqlalchemy.pool").setLevel(logging.CRITICAL)
 
 Json = sa.JSON().with_variant(JSONB(), "postgresql")
 

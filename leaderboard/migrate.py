@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 
 VERSION = "alembic_version"  # alembic's own table, of one row
+# Of the code that this process runs: its files may be another version's since, while that is being installed.
+REVISIONS = frozenset(file.name.partition("_")[0] for file in (folder("migrations") / "versions").glob("[0-9]*.py"))
 
 
 def _config(database: Database) -> "AlembicConfig":
@@ -62,20 +64,16 @@ def current(database: Database) -> str | None:
 
 def newest() -> str:
     """The revision that this version of the product needs: the files of migrations begin with their numbers."""
-    return max(_revisions())
+    return max(REVISIONS)
 
 
 def require_known(revision: str | None) -> None:
     """Raises OtherBuild for a revision that this version of the product has no migration to; None: no schema yet."""
-    if revision is not None and revision not in _revisions():
+    if revision is not None and revision not in REVISIONS:
         raise errors.OtherBuild(
             f"it is at revision {revision}, version {__version__} knows none after {newest()}: install the version "
             "that upgraded it, or a later one"
         )
-
-
-def _revisions() -> set[str]:
-    return {file.name.partition("_")[0] for file in (folder("migrations") / "versions").glob("[0-9]*.py")}
 
 
 def require_this_build(database: Database) -> None:

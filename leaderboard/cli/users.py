@@ -200,9 +200,9 @@ def mail() -> None:
 
 
 @mail.command("list")
-@flag("--all every", "Those of the last weeks that were sent or given up, too.")
+@flag("--all every", "Those of the last weeks that were sent or dropped, too.")
 def list_them(every: bool) -> None:
-    """List the mails that were not sent, the oldest first: those that wait, are too late or go to nobody any more.
+    """List the mails that were not sent, the oldest first: those that wait, were refused, are too late or to nobody.
 
     \b
     leaderboard mail list
@@ -234,7 +234,7 @@ def show(number: int) -> None:
 
 @mail.command()
 def send() -> None:
-    """Send what waits, as a worker does between two runs.
+    """Send what waits, as a worker does between two runs, and at once what failed and would wait longer.
 
     \b
     LEADERBOARD_SMTP_URL=smtp://mail.example.org leaderboard mail send
@@ -245,18 +245,18 @@ def send() -> None:
             "LEADERBOARD_SMTP_URL is not set: there is no mail server to send by. `leaderboard mail show` prints a mail"
         )
     with up_to_date(config) as database:
-        sent = outbox.send_waiting(database, config.mail_server, config.site_url)
+        sent = outbox.send_waiting(database, config.mail_server, config.site_url, again=True)
     click.echo(f"sent {numbers.counted(sent, 'mail')}")
 
 
 @mail.command()
 @click.argument("number", type=whole(1))
 def drop(number: int) -> None:
-    """Give a mail up: nobody tries to send it any more.
+    """Give a mail up: nobody tries to send it any more, and it is not counted as failed.
 
     \b
     leaderboard mail drop 12
     """
     with writing() as session:
-        outbox.give_up(session, number, "given up on the command line")
+        outbox.give_up(session, number, outbox.DROPPED)
     click.echo(f"mail {number} is given up")

@@ -2,6 +2,7 @@
 whoever runs the site. No transaction is open while the mail server answers.
 """
 
+import logging
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from datetime import datetime, timedelta
@@ -27,7 +28,15 @@ FIRST_WAIT_SECONDS = 60.0  # before the second try, and four times as long befor
 LONGEST_WAIT_SECONDS = 6 * 3600.0
 MOST_TRIES = 12  # some two days
 IS_DUE = sa.text(UNSENT), sa.or_(Mail.not_before.is_(None), Mail.not_before <= clock())
+GIVEN_UP = "mail %s is given up: `leaderboard mail list` says why"  # the reason may name an address
+DROPPED = "given up on the command line"
+POINTLESS = "there is nobody to send it to, or no news in it any more"
 SUPERSEDED = "the account has another password or address since, or another link was asked for"
+# That could not be sent, and nobody has dropped since.
+HAS_FAILED = sa.and_(
+    Mail.given_up_at.is_not(None), Mail.sent_at.is_(None), Mail.failure.not_in((DROPPED, POINTLESS, SUPERSEDED))
+)
+log = logging.getLogger(__name__)
 
 
 def put(session: Session, kind: MailKind, user_id: int | None, address: str | None = None, **about: Any) -> None:
@@ -92,12 +101,18 @@ def members_taking_part(session: Session, evaluation_id: int) -> list[int]:
     return list(session.scalars(sa.select(Membership.user_id).where(Membership.team_id.in_(teams))))
 
 
-def claim(session: Session) -> int | None:
-    """Takes the first mail that waits and says when it is tried next, should nobody come back; None when none waits."""
+def claim(session: Session, *, again: bool = False) -> int | None:
+    """Takes the first mail that waits and says when it is tried next, should nobody come back; None when none waits.
+
+    again: one whose last try failed does not wait any longer
+    """
     now = present()
     mail = session.scalars(
         sa.select(Mail)
-        .where(*IS_DUE, Mail.expires_at > now)
+        .where(
+            sa.or_(sa.and_(*IS_DUE), sa.and_(sa.text(UNSENT), Mail.failure != "", sa.literal(again))),
+            Mail.expires_at > now,
+        )
         .order_by(Mail.id)
         .limit(1)
         .with_for_update(skip_locked=True)
@@ -136,8 +151,10 @@ def sweep(session: Session) -> None:
     session.execute(sa.delete(MailLink).where(MailLink.expires_at <= over))
 
 
-def send_waiting(database: Database, server: config.MailServer, site: str, most: int = 1000) -> int:
-    """Sends up to `most` of the mails that wait; gives how many were sent.
+def send_waiting(
+    database: Database, server: config.MailServer, site: str, most: int = 1000, *, again: bool = False
+) -> int:
+    """Sends up to `most` of the mails that wait; gives how many were sent. again: also those that failed just now.
 
     A mail whose sender is killed between the server's yes and the note of it is sent twice, with one Message-ID.
 
@@ -149,7 +166,7 @@ def send_waiting(database: Database, server: config.MailServer, site: str, most:
         send = None
         for _ in range(most):
             with database.write() as session:
-                mail_id = claim(session)
+                mail_id = claim(session, again=again)
             if mail_id is None:
                 break
             try:
@@ -162,6 +179,8 @@ def send_waiting(database: Database, server: config.MailServer, site: str, most:
                     mail = locked(session, Mail, mail_id)
                     mail.failure, is_last = error.message, mail.tries >= MOST_TRIES
                     mail.given_up_at = present() if is_last else None
+                if is_last:
+                    log.warning(GIVEN_UP, mail_id)
                 raise
     return sent
 
@@ -177,11 +196,13 @@ def _send(database: Database, send: Callable[[Letter], None], mail_id: int, site
     try:
         letter = to_show(database, mail_id, site)
         if letter is None:
-            raise errors.BadInput("there is nobody to send it to, or no news in it any more")
+            raise errors.BadInput(POINTLESS)
         send(letter)
     except errors.BadInput as error:
         with database.write() as session:
             give_up(session, mail_id, error.message)
+        if error.message != POINTLESS:
+            log.warning(GIVEN_UP, mail_id)
         return False
     with database.write() as session:
         mail = locked(session, Mail, mail_id)
@@ -227,14 +248,14 @@ class ListedMail:
 
 
 def list_mails(session: Session, now: datetime, *, every: bool = False) -> list[ListedMail]:
-    """Those that are not sent, by age; every: those that were sent or given up, too, as long as they are kept.
+    """Those that wait or have failed, by age; every: those that were sent or dropped, too, as long as they are kept.
 
     Whether a mail has a receiver is looked up here as it is when it is sent. A new password can be asked for with any
     address: one that has no account here is not repeated.
     """
     statement = sa.select(Mail).options(sa.orm.joinedload(Mail.user)).order_by(Mail.id)
     if not every:
-        statement = statement.where(sa.text(UNSENT))
+        statement = statement.where(sa.or_(sa.text(UNSENT), HAS_FAILED))
     listed = []
     for mail in session.scalars(statement):
         to = receiver(session, mail)

@@ -81,7 +81,7 @@ def _mail(config: Config, _: Database) -> Answer:
 def _disk(config: Config, _: Database) -> Answer:
     of_settings = config.store_url.removeprefix("file://"), Path(config.database_url.removeprefix("sqlite:///")).parent
     own = os.environ.get("TMPDIR") or tempfile.gettempdir()  # Python passes over a TMPDIR that is full or missing
-    folders = {Path(path).absolute() for path in (own, *filter(os.path.isdir, of_settings))}
+    folders = {Path(path).absolute() for path in (own, *of_settings) if path == own or Path(path).is_dir()}
     free = {path: shutil.disk_usage(path).free for path in sorted(folders)}
     most = config.upload_bytes
     return ", ".join(f"{size(space)} free in {path}" for path, space in free.items()), [

@@ -59,7 +59,7 @@ class _OfDatabase(Collector):
         yield _gauge("scoring_seconds", "Mean of the newest 1,000 scorings.", status.scoring_seconds)
         yield _gauge("workers", "Workers with a heartbeat within two minutes.", alive)
         yield _gauge("mails_waiting", "Mails that are not sent yet.", status.mails_waiting)
-        yield _gauge("mails_failed", "Mails that could not be sent.", status.mails_failed)
+        yield _gauge("mails_failed", "Mails that were given up and not dropped.", status.mails_failed)
         yield _gauge("last_backup_timestamp_seconds", "When the last backup was made; 0 for never.", backup)
         yield _gauge("last_verify_timestamp_seconds", "When `verify` last found no difference; 0 for never.", verified)
         jobs = GaugeMetricFamily("leaderboard_jobs", "Runs that wait, are scored now, or failed.", labels=["state"])

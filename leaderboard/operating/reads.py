@@ -9,6 +9,7 @@ from leaderboard.audit.models import Chain, Event
 from leaderboard.audit.stored_events import Verifications, verifications
 from leaderboard.db import clock
 from leaderboard.frozen import frozen
+from leaderboard.mail import writes as outbox
 from leaderboard.mail.models import UNSENT, Mail
 from leaderboard.operating.models import WorkerSeen
 from leaderboard.submissions.reads.selection import IS_WANTED
@@ -43,7 +44,7 @@ class InstallationStatus:
     scoring_seconds   mean of the newest 1,000 scorings; None where there are none
     workers           by name
     mails_waiting     not sent, and still worth sending
-    mails_failed      that could not be sent so far, or were given up
+    mails_failed      that could not be sent and were given up, and that nobody has dropped
     verified          the outcomes of `leaderboard verify`
     backed_up_at      when the last backup was made; None where none was
     """
@@ -73,7 +74,7 @@ def installation_status(session: Session, now: datetime) -> InstallationStatus:
         "failed": number.where(sa.text(HAS_FAILED), jobs),
         "scoring_seconds": sa.select(sa.func.avg(Scoring.seconds)).where(Scoring.id > newest),
         "mails_waiting": number.where(sa.text(UNSENT), Mail.expires_at > now),
-        "mails_failed": number.where(Mail.failure != "", Mail.sent_at.is_(None)),
+        "mails_failed": number.where(outbox.HAS_FAILED),
         "backed_up_at": sa.select(sa.func.max(Event.at)).where(*backup),
     }
     statement = sa.select(*(figure.scalar_subquery().label(name) for name, figure in figures.items()))

@@ -529,14 +529,14 @@ def run(config: Config, stop: threading.Event | None = None, once: bool = False)
             for number in (signal.SIGTERM, signal.SIGINT):
                 handlers.callback(signal.signal, number, signal.signal(number, partial(_stop, stop)))
         log.info("worker %s is waiting for work", worker.name)
-        house, refusals, renewed = _Pause(), 0, False
+        house, refusals, renewed, is_away = _Pause(), 0, False, False
         while not stop.is_set() and not worker.drains:
             try:
                 if not renewed:
                     renew_sets(database)
                     renewed = True
                 more = worker.step(stop)
-                refusals = 0
+                refusals, is_away = 0, _log_outage(None, is_away)
                 if more:
                     continue
                 if once:
@@ -550,11 +550,20 @@ def run(config: Config, stop: threading.Event | None = None, once: bool = False)
                 refusals += not isinstance(error, (NoDatabase, NoStore))  # which are waited for without end
                 if once or refusals == MOST_REFUSALS:
                     raise
-                log.warning("%s", error.in_full, extra=logs.kind_of(error))
+                is_away = _log_outage(error, is_away)
                 stop.wait(PATIENCE_SECONDS)
         with contextlib.suppress(NoDatabase), database.write() as session:
             forget(session, worker.name)
         log.info("worker %s stopped", worker.name)
+
+
+def _log_outage(error: Unavailable | None, is_away: bool) -> bool:
+    """Logs an error, of one outage of the database only the first, and the outage's end. Gives whether it is away."""
+    if error is None and is_away:
+        log.info("the database answers again")
+    elif error is not None and not (is_away and isinstance(error, NoDatabase)):
+        log.warning("%s", error.in_full, extra=logs.kind_of(error))
+    return isinstance(error, NoDatabase)
 
 
 def _stop(stop: threading.Event, number: int, _: object) -> None:

@@ -59,8 +59,9 @@ def test_without_a_mail_server_an_operator_reads_what_would_be_sent(
 
 
 def test_mails_are_sent_by_a_command(
-    database: Database, ada: int, ok: Says, refused: Says, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    database: Database, ada: int, ok: Says, refused: Says, monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:  # fmt: skip
     with database.write() as session:
         outbox.put(session, MailKind.PASSWORD, ada)
     with mail_server() as box:
@@ -75,6 +76,21 @@ def test_mails_are_sent_by_a_command(
         outbox.put(session, MailKind.PASSWORD, ada)
     assert "does not answer" in refused("mail", "send")  # the server is gone
     assert "does not answer" in ok("mail", "list")
+    with mail_server() as box:
+        monkeypatch.setenv("LEADERBOARD_SMTP_URL", box.url)
+        assert ok("mail", "send") == "sent 1 mail\n"  # without waiting for the next try
+        box.refusals["ada@example.org"] = ["550 no such mailbox"]
+        with database.write() as session:
+            outbox.put(session, MailKind.PASSWORD, ada)
+        caplog.clear()
+        assert ok("mail", "send") == "sent 0 mails\n"
+    (line,) = ok("mail", "list").splitlines()[1:]
+    assert "given up" in line
+    assert "550 no such mailbox" in line
+    assert [record.message for record in caplog.records] == [outbox.GIVEN_UP % line.split()[0]]
+    assert "0 waiting; 1 failed" in ok("status")
+    ok("mail", "drop", line.split()[0])
+    assert "0 waiting; 0 failed" in ok("status").split("mails", 1)[1]
 
 
 def test_an_account_is_closed_by_a_command_that_asks_first(database: Database, ada: int, ok: Says) -> None:

@@ -316,6 +316,7 @@ def test_a_worker_whose_database_goes_away_again_and_again_waits_and_goes_on(
 ) -> None:
     monkeypatch.setattr(worker, "PATIENCE_SECONDS", 0.1)
     monkeypatch.setattr(worker, "POLL_SECONDS", 0.1)
+    caplog.set_level(logging.INFO)
     # Each step sweeps, claims and looks at the boards.
     with working(dataclasses.replace(world.config, lease_seconds=3)):
         for number in range(2):
@@ -324,6 +325,8 @@ def test_a_worker_whose_database_goes_away_again_and_again_waits_and_goes_on(
             caplog.clear()
             with away(world):
                 wait_until(lambda: "does not answer" in caplog.text, "the worker notices")
+            wait_until(lambda: "the database answers again" in caplog.text, "the worker notices that, too")
+            assert [record.name for record in caplog.records if record.name.startswith("sqlalchemy")] == []
         wait_until(lambda: not boards_due(world), "the boards are refreshed")
     assert len(shown(world).rows) == 2
 
