@@ -267,10 +267,13 @@ class Database:
         """
         try:
             parsed = sa.make_url(url)
-        except sa.exc.ArgumentError:
+        except (sa.exc.ArgumentError, ValueError):
             raise BadInput("the database URL can't be read; expected sqlite:///FILE or postgresql://…") from None
+        if "@" in (parsed.host or ""):
+            raise BadInput("the database URL can't be read; write @ in a password as %40")
         match parsed.get_backend_name():
             case "postgresql":
+                _require_options(parsed)
                 name = f"{program} {socket.gethostname()[:30]}:{os.getpid()}"  # PostgreSQL cuts off behind 63 bytes
                 parsed = parsed.set(drivername="postgresql+psycopg")
                 engine = partial(_postgresql, parsed, name, patience_seconds, bounds)
@@ -434,6 +437,16 @@ def answering() -> Iterator[None]:
         if (ours := unanswered(error)) is None:
             raise
         raise ours from error
+
+
+def _require_options(url: sa.URL) -> None:
+    """Raises BadInput for an option that PostgreSQL's driver does not know."""
+    import psycopg
+
+    try:
+        psycopg.conninfo.make_conninfo(**dict.fromkeys(url.query, ""))
+    except psycopg.ProgrammingError as error:
+        raise BadInput(f"the database URL: {error}") from None
 
 
 def _require_utf8(connection: Any, _: ConnectionPoolEntry) -> None:

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 
 from leaderboard.audit.models import Chain, Event
 from leaderboard.audit.rules import FIRST
-from leaderboard.db import STALLED, Database, insert_many, value_at
+from leaderboard.db import STALLED, Database, answering, insert_many, value_at
 from leaderboard.errors import BadInput, NoDatabase
 from leaderboard.evaluations.rules import Subset
 from leaderboard.teams.models import Team
@@ -78,11 +78,19 @@ def test_a_transaction_is_kept_when_its_block_ends_and_undone_when_it_raises(dat
 
 
 @pytest.mark.parametrize(
-    ("url", "says"), [("mysql://host/name", "mysql is no database that is supported"), ("nonsense", "can't be read")]
+    ("url", "says"),
+    [
+        ("mysql://host/name", "mysql is no database that is supported"),
+        ("nonsense", "can't be read"),
+        ("postgresql://user:SECRET@host:port/name", "can't be read"),
+        ("postgresql://user:p@SECRET@host/name", "write @ in a password as %40"),
+        ("postgresql://user:SECRET@host/name?bogus=1", 'invalid connection option "bogus"'),
+    ],
 )
-def test_another_kind_of_database_is_refused_by_name(url: str, says: str) -> None:
-    with pytest.raises(BadInput, match=says):
+def test_a_url_that_leads_to_no_database_is_refused_without_its_password(url: str, says: str) -> None:
+    with pytest.raises(BadInput, match=says) as refused:
         Database.connect(url)
+    assert "SECRET" not in refused.value.message
 
 
 @pytest.mark.parametrize("engine_name", ["postgresql"])  # SQLite's are files, which nobody runs out of
@@ -112,7 +120,7 @@ def test_a_transaction_that_does_nothing_is_ended_and_its_locks_with_it(
         stalled.execute(lock)
         with free.write() as session:  # waits for longer than the first may do nothing
             session.execute(lock)
-        with pytest.raises(sa.exc.OperationalError):
+        with pytest.raises(NoDatabase), answering():
             stalled.execute(lock)
         assert teams(bounded) == []
 

@@ -101,5 +101,7 @@ def actor_named(session: Session, user: str | None) -> access.Actor:
 
 
 def _shown(database: Database) -> str:
-    """Its address, without the password."""
-    return database.engine.url.render_as_string(hide_password=True)
+    """Its address, without passwords."""
+    url = database.engine.url
+    secret = [name for name in url.query if "password" in name]
+    return url.difference_update_query(secret).render_as_string(hide_password=True)

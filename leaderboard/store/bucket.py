@@ -1,6 +1,8 @@
 """A store in a bucket of any service that speaks S3. Where it is, and who asks, obstore reads from AWS_… variables."""
 
 import hashlib
+import os
+import re
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from datetime import UTC, datetime, timedelta
@@ -18,6 +20,8 @@ from leaderboard.store.places import MARK, RUNS
 SECONDS = timedelta(seconds=5)  # after which a request without an answer is given up; one that failed is tried again
 PART = 5 * 2**20  # bytes of one request, so that 1 MB/s is fast enough
 PARTS_AT_ONCE = 2
+ENDPOINTS = {"AWS_ENDPOINT", "AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3"}  # which obstore reads
+ENDPOINT = re.compile(r"https?://[^@/\s]+(/[^@\s]*)?")
 
 
 class Bucket:
@@ -31,8 +35,11 @@ class Bucket:
     def __init__(self, path: str) -> None:
         """path: the bucket and the prefix, with slashes between. Raises BadInput where there is no bucket."""
         self._bucket, _, prefix = path.strip("/").partition("/")
-        if not self._bucket:
-            raise BadInput("LEADERBOARD_STORE_URL: expected a bucket, such as s3://bucket/prefix")
+        if not self._bucket or (prefix and {"", ".", ".."} & {*prefix.split("/")}):
+            raise BadInput(f"LEADERBOARD_STORE_URL: expected s3://bucket/prefix, found s3://{path}")
+        for name in ENDPOINTS & {*os.environ}:
+            if not ENDPOINT.fullmatch(os.environ[name]):  # errors would print a key in it
+                raise BadInput(f"{name}: expected http://host:port or https://host, without a key")
         self._url = f"s3://{self._bucket}/{prefix}".rstrip("/")
         self._store = S3Store(
             self._bucket,

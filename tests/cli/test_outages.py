@@ -198,3 +198,13 @@ def test_a_database_in_another_encoding_than_utf8_is_refused(
 ) -> None:
     monkeypatch.setenv("LEADERBOARD_DATABASE_URL", postgres.create(options=f"ENCODING '{encoding}' LOCALE 'C'"))
     complains(command, name, f": it has the encoding {encoding}; make it with UTF8: createdb -E UTF8 -T template0")
+
+
+@pytest.mark.parametrize("engine_name", ["postgresql"])
+@pytest.mark.usefixtures("impatient")
+def test_a_password_among_the_options_of_the_databases_address_is_not_printed(
+    command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address = f"postgresql://board@127.0.0.1:{free_port()}/board"
+    monkeypatch.setenv("LEADERBOARD_DATABASE_URL", f"{address}?password=secret&sslmode=disable")
+    complains(command, "db current", f"{address.replace(':', '+psycopg:', 1)}?sslmode=disable does not answer")

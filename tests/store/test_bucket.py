@@ -129,8 +129,19 @@ def test_a_bucket_that_is_not_there_is_the_stores_fault_and_an_object_is_missing
         pass
     with pytest.raises(Missing), RunStore(bucket_url).reading("0" * 64):
         pass
-    with pytest.raises(BadInput, match="s3://bucket/prefix"):
-        RunStore("s3://")
+    for url in ("s3://", "s3://bucket/a//b", "s3://bucket/../b"):
+        with pytest.raises(BadInput, match=f"expected s3://bucket/prefix, found {url}$"):
+            RunStore(url)
+
+
+@pytest.mark.parametrize("endpoint", ["http://KEY:SECRET@127.0.0.1:1", "http://KEY:S@SECRET@127.0.0.1:1", "SECRET"])
+def test_a_key_in_the_address_of_the_service_is_refused_and_not_printed(
+    bucket_url: str, monkeypatch: pytest.MonkeyPatch, endpoint: str
+) -> None:
+    monkeypatch.setenv("AWS_ENDPOINT_URL", endpoint)
+    with pytest.raises(BadInput) as refused:
+        RunStore(bucket_url)
+    assert refused.value.message == "AWS_ENDPOINT_URL: expected http://host:port or https://host, without a key"
 
 
 @pytest.mark.parametrize("is_silent", [False, True])
