@@ -7,11 +7,11 @@ from pathlib import Path
 import click
 
 from leaderboard.cli.database import connected, up_to_date
-from leaderboard.cli.options import FILE, OUT, counting_bar, flag, option
+from leaderboard.cli.options import FILE, OUT, counting_bar, flag, option, refuse_if
 from leaderboard.config import Config
 from leaderboard.errors import BadInput
 from leaderboard.numbers import counted
-from leaderboard.operating.backup import reading, restore as restore_backup, write_backup
+from leaderboard.operating.backup import not_named, reading, restore as restore_backup, write_backup
 from leaderboard.store import RunStore
 from leaderboard.submissions.writes.run_store import require_own
 from leaderboard.worker.stored_runs import stored_files_on_record
@@ -32,10 +32,11 @@ def backup(file: Path, earlier: Path | None, no_store: bool) -> int:
     is not published yet. Its settings are not in it: keep the secret key elsewhere. The exit status is 1 where the
     store lacks the file of a run; the rest is backed up then.
     """
+    refuse_if(earlier and no_store, "--no-store leaves out all run files, with --since or without")
     config = Config.from_environment()
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # what is unfinished goes then, as on Ctrl-C
     try:
-        with up_to_date(config) as database:
+        with up_to_date(config, or_older=True) as database:
             store = RunStore(config.store_url, must_exist=True)
             with database.read() as session:
                 store.bound = require_own(session, store)
@@ -57,7 +58,8 @@ def backup(file: Path, earlier: Path | None, no_store: bool) -> int:
 @click.argument("file", type=FILE)
 @option("--with earlier", "A backup with run files that FILE leaves out; may be repeated.", FILE, multiple=True)
 @flag("--own-store", "Use the store of the backup in place; the old installation must be gone.")
-def restore(file: Path, earlier: tuple[Path, ...], own_store: bool) -> None:
+@flag("--incomplete", "Leave out run files that are damaged in all these backups.")
+def restore(file: Path, earlier: tuple[Path, ...], own_store: bool, incomplete: bool) -> int:
     """Fill a new database and a new store from the backup FILE, on SQLite or PostgreSQL, in a folder or a bucket.
 
     \b
@@ -66,6 +68,7 @@ def restore(file: Path, earlier: tuple[Path, ...], own_store: bool) -> None:
 
     Nothing is overwritten: the database must be empty, and the store new or, with --own-store, that of the backup.
     Every row and every file is compared with its hash. After an interruption the same command finishes it.
+    The exit status is 1 where run files are missing afterwards.
     """
     config = Config.from_environment()
     with connected(config) as database, ExitStack() as opened:
@@ -73,5 +76,14 @@ def restore(file: Path, earlier: tuple[Path, ...], own_store: bool) -> None:
         archives = [archive, *(other for other, _ in others)]
         with counting_bar(len(manifest["runs"]), "Run files") as tell:
             store = RunStore(config.store_url, config)
-            restore_backup(database, store, manifest, archives, tell, own_store=own_store)
-    click.echo(f"the installation as of {manifest['at']}, with {counted(len(manifest['runs']), 'run file')}")
+            missing = restore_backup(
+                database, store, manifest, archives, tell, own_store=own_store, incomplete=incomplete
+            )
+    files = counted(len(manifest["runs"]) - len(missing), "run file")
+    click.echo(f"the installation as of {manifest['at']}, with {files}")
+    if missing:
+        click.echo(f"{counted(len(missing), 'run file')} missing: {', '.join(missing)}", err=True)
+    if own_store and (later := not_named(store, manifest)):
+        what = "in the store that the backup does not name; copy them before workers remove them, after two days:"
+        click.echo("\n".join([f"{counted(len(later), 'run file')} {what}", *later]), err=True)
+    return int(bool(missing))

@@ -62,10 +62,11 @@ def connected(config: Config, *, must_exist: bool = False) -> Iterator[Database]
 
 
 @contextmanager
-def up_to_date(config: Config) -> Iterator[Database]:
-    """The same, when its tables are those that this version needs; raises Conflict, saying what to do, when not."""
+def up_to_date(config: Config, *, or_older: bool = False) -> Iterator[Database]:
+    """The same, when its tables are those that this version needs, or an older one did; raises Conflict, saying what to
+    do, when not."""
     with connected(config, must_exist=True) as database:
-        if due := _upgrade_due(database):
+        if (due := _upgrade_due(database)) and not (or_older and migrate.current(database)):
             raise errors.Conflict(due)
         yield database
 

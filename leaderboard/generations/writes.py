@@ -36,7 +36,7 @@ UNSEEN = (
 )  # fmt: skip
 
 CAMPAIGNS = "the campaigns of evaluations"  # in what a session keeps
-RAISE = "INSERT INTO {0} ({1}, number) VALUES (:of, 1) ON CONFLICT ({1}) DO UPDATE SET number = {0}.number + 1"
+RAISE = "INSERT INTO {0} ({1}, number) VALUES (:of, :by) ON CONFLICT ({1}) DO UPDATE SET number = {0}.number + :by"
 OF_PAGES = sa.text(RAISE.format("generation", "campaign_id"))
 OF_BOARDS = sa.text(RAISE.format("board_generation", "evaluation_id"))
 
@@ -75,8 +75,8 @@ def is_shown(row: Base) -> bool:
     return any(state.attrs[name].history.has_changes() for name in columns)
 
 
-def raise_generations(session: Session, of: Iterable[int], numbers: sa.TextClause = OF_PAGES) -> None:
+def raise_generations(session: Session, of: Iterable[int], numbers: sa.TextClause = OF_PAGES, by: int = 1) -> None:
     """Raises the numbers of these campaigns, or OF_BOARDS of these evaluations, in one order, so that two transactions
     can't wait for each other."""
     for each in sorted(set(of)):
-        session.execute(numbers, {"of": each})
+        session.execute(numbers, {"of": each, "by": by})

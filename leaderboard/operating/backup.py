@@ -9,7 +9,8 @@ Copies of ranked lists are left out: workers make them again.
 The manifest has
 
     at, version, schema       when the rows were read, the build that wrote them, the revision of the tables
-    store, store_id, earlier  the store's URL and id; the name of the backup that has the run files that are left out
+    store, store_id, earlier  the store's URL and id; the names of the backups that have the run files that are left
+                              out, the latest first
     tables, last_ids          table -> SHA-256 of its lines, in the order in which tables refer to each other; table ->
                               the highest number that an id has had
     runs, held, lost          SHA-256 of each run file that the rows name; of those which this backup has, or those
@@ -22,10 +23,9 @@ import json
 import os
 import shutil
 import zlib
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
-from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 from tempfile import NamedTemporaryFile
@@ -42,9 +42,11 @@ from leaderboard.audit.verify import one_moment
 from leaderboard.audit.writes import present, record
 from leaderboard.db import Base, Database, locked
 from leaderboard.errors import BadInput, Conflict, Damaged, NoDatabase, NoStore
+from leaderboard.generations.models import INSTALLATION
+from leaderboard.generations.writes import raise_generations
 from leaderboard.numbers import counted
 from leaderboard.store import PIECE, RunStore, file_system
-from leaderboard.store.runs import run_name
+from leaderboard.store.runs import RUNS, run_name
 from leaderboard.submissions.models import Installation, Submission
 from leaderboard.submissions.writes.run_store import bind, take
 from leaderboard.version import build
@@ -58,6 +60,9 @@ OWN_STORE = (
 FAST = 1  # level of compression
 ROWS_AT_ONCE = 500  # some have a vector of all queries
 MOMENT = "%Y-%m-%d %H:%M:%S.%f"  # as SQLite keeps it
+LARGEST_MANIFEST = 1 << 28  # bytes: of two million runs
+KINDS: dict[str, type] = dict.fromkeys(("runs", "held", "lost", "earlier"), list)  # of the manifest
+KINDS |= {"at": str, "version": str, "schema": str, "tables": dict, "last_ids": dict}
 UNREADABLE = (BadZipFile, EOFError, KeyError, TypeError, ValueError, zlib.error)
 LAST_IDS = {  # where the engine keeps the highest number that an id has had: rows may be removed
     "sqlite": "SELECT name, seq FROM sqlite_sequence",
@@ -85,15 +90,15 @@ def write_backup(
     """
     if path.exists():
         raise Conflict(f"{path} is there already; name another file")
-    left_out = set[str]()
+    left_out, chain_before = set[str](), list[str]()
     if earlier is not None:
         with reading(earlier) as (_, before):
-            left_out = {*before["held"]}
+            left_out, chain_before = {*before["held"]}, [earlier.name, *before["earlier"]]
     with NamedTemporaryFile(dir=path.parent, prefix=f"{path.name}.", suffix=".part", delete=False) as file:
         try:
             with ZipFile(file, "w", ZIP_DEFLATED, compresslevel=FAST) as archive:
                 manifest = _add_rows(database, archive)
-                manifest |= {"store": store.url, "earlier": earlier and earlier.name, "held": [], "lost": []}
+                manifest |= {"store": store.url, "earlier": chain_before, "held": [], "lost": []}
                 for sha256 in manifest["runs"] if files else ():
                     is_there = sha256 in left_out or _add_run(store, archive, sha256)
                     manifest["held" if is_there else "lost"].append(sha256)
@@ -105,8 +110,9 @@ def write_backup(
             Path(file.name).rename(path)
         finally:
             Path(file.name).unlink(missing_ok=True)
-    with database.write() as session:
-        _note(session, "backup", manifest)
+    if manifest["schema"] == migrate.newest():
+        with database.write() as session:
+            _note(session, "backup", manifest)
     return manifest
 
 
@@ -120,22 +126,24 @@ def _add_rows(database: Database, archive: ZipFile) -> Manifest:
     with database.read() as session:
         one_moment(session)
         connection = session.connection()
+        tables = [table.name for table in Base.metadata.sorted_tables if sa.inspect(connection).has_table(table.name)]
         return {
             "at": present().isoformat(),
             "version": build(),
-            "schema": migrate.newest(),
+            "schema": migrate.current(database),  # may be that of an earlier version
             "store_id": session.scalar(sa.select(Installation.store)),
-            "tables": {table.name: _add_table(archive, connection, table) for table in Base.metadata.sorted_tables},
+            "tables": {table: _add_table(archive, connection, table) for table in tables},
             "last_ids": dict(connection.execute(sa.text(LAST_IDS[connection.dialect.name])).all()),
             "runs": [*session.scalars(sa.select(Submission.sha256).distinct().order_by(Submission.sha256))],
         }
 
 
-def _add_table(archive: ZipFile, connection: sa.Connection, table: sa.Table) -> str:
+def _add_table(archive: ZipFile, connection: sa.Connection, table: str) -> str:
     """The SHA-256 of the lines."""
-    names, digest = table.columns.keys(), hashlib.sha256()
-    stored = sa.select(sa.table(table.name, *map(sa.column, names)))  # without types: as the engine has them
-    with archive.open(TABLE.format(table.name), "w", force_zip64=True) as target:
+    names = [column["name"] for column in sa.inspect(connection).get_columns(table)]
+    digest = hashlib.sha256()
+    stored = sa.select(sa.table(table, *map(sa.column, names)))  # without types: as the engine has them
+    with archive.open(TABLE.format(table), "w", force_zip64=True) as target:
         for row in chain([names], connection.execute(stored, execution_options={"yield_per": ROWS_AT_ONCE})):
             line = json.dumps([*row], default=_plain).encode() + b"\n"
             digest.update(line)
@@ -155,8 +163,12 @@ def _plain(value: Any) -> str:
 def _add_run(store: RunStore, archive: ZipFile, sha256: str) -> bool:
     """Adds a run file; False where the store lacks it, or has other bytes."""
     try:
-        with store.open_run(sha256) as source, archive.open(run_name(sha256), "w", force_zip64=True) as target:
-            target.writelines(iter(partial(source.read, PIECE), b""))
+        with store.reading(sha256) as path, path.open("rb") as source:
+            if hashlib.file_digest(source, "sha256").hexdigest() != sha256:
+                return False
+            source.seek(0)
+            with archive.open(run_name(sha256), "w", force_zip64=True) as target:
+                shutil.copyfileobj(source, target, PIECE)
     except Damaged:
         return False
     return True
@@ -168,7 +180,11 @@ def reading(path: Path) -> Iterator[tuple[ZipFile, Manifest]]:
     with ExitStack() as opened:
         try:
             archive = opened.enter_context(ZipFile(path))
+            if archive.getinfo(MANIFEST).file_size > LARGEST_MANIFEST:
+                raise ValueError(f"{MANIFEST} is too large")
             manifest = json.loads(archive.read(MANIFEST))
+            if not isinstance(manifest, dict) or {name: type(manifest.get(name)) for name in KINDS} != KINDS:
+                raise ValueError(f"{MANIFEST} is none of this program's")
         except UNREADABLE as error:
             raise BadInput(f"{path} is no backup of a leaderboard, or not all of one: {error}") from error
         yield archive, manifest
@@ -195,12 +211,16 @@ def restore(
     tell: Tell,
     *,
     own_store: bool = False,
-) -> None:
+    incomplete: bool = False,
+) -> list[str]:
     """Fills an empty database and a new store from a backup, and brings the tables to this version.
 
-    archives   that of the manifest, and behind it backups which have run files that it leaves out
-    tell       is told how many more run files are done
-    own_store  the store may be the backup's own: its files are verified, and what it lacks is put there
+    archives    that of the manifest, and behind it backups which have run files that it leaves out
+    tell        is told how many more run files are done
+    own_store   the store may be the backup's own: its files are verified, and what it lacks is put there
+    incomplete  run files that are damaged in all archives are left out
+
+    Returns the SHA-256 of the run files that are missing then.
 
     Tables, rows and the event come in one transaction, at whose end nothing is lacking: a restore that was interrupted
     before begins again from the start, and behind it finds that all is there.
@@ -210,32 +230,59 @@ def restore(
     """
     if _is_restored(database, manifest):
         bind(database, store)
-        return
-    if manifest["schema"] > migrate.newest():
+        return [sha256 for sha256 in manifest["runs"] if not _is_sound(store, sha256)]
+    if manifest["schema"] not in migrate.REVISIONS:
         raise BadInput(f"the backup is of version {manifest['version']}: restore it with that version, or a later one")
-    identity = store.identity
-    if identity == manifest["store_id"] and identity is not None and not own_store:
-        raise Conflict(f"{store.url} is the store of the installation that was backed up. {OWN_STORE}")
-    if identity not in (None, manifest["store_id"]):
-        raise Conflict(f"{store.url} is the store of another database; name a new one in LEADERBOARD_STORE_URL")
-    sources = {name: archive for archive in archives for name in archive.namelist()}
-    lacking = [sha256 for sha256 in manifest["runs"] if sha256 not in manifest["lost"] and not _is_sound(store, sha256)]
-    if absent := sum(run_name(sha256) not in sources for sha256 in lacking):
-        where = f"name {manifest['earlier'] or 'the backup'} by --with, or use {manifest['store']} by --own-store"
-        raise BadInput(f"{counted(absent, 'run file')} left out of this backup: {where}")
     if (revision := migrate.current(database)) not in (None, manifest["schema"]):
         raise Conflict(f"the database is at revision {revision}, the backup at {manifest['schema']}: name a new one")
+    is_same_store = _is_own(store, manifest, own_store)
+    lacking, lost = [sha256 for sha256 in manifest["runs"] if not _is_sound(store, sha256)], {*manifest["lost"]}
+    _require_runs(archives, manifest, {*lacking} - lost)
     tell(len(manifest["runs"]) - len(lacking))
     with database.write() as session:
         migrate.upgrade(database, manifest["schema"], within=session.connection())
-        _fill(session.connection(), archives[0], manifest, is_same_store=identity is not None)
+        _fill(session.connection(), archives[0], manifest, is_same_store=is_same_store)
+        missing = list[str]()
         for sha256 in lacking:
-            _put(store, sources[run_name(sha256)], sha256)
+            if not _put(store, archives, sha256):
+                missing.append(sha256)
             tell(1)
+        if not incomplete and (damaged := [sha256 for sha256 in missing if sha256 not in lost]):
+            files = f"{counted(len(damaged), 'run file')} damaged in the backup: {', '.join(damaged)}"
+            raise BadInput(f"{files}. Name another one that has them by --with, or leave them out by --incomplete")
         migrate.upgrade(database, within=session.connection())
+        # Pages that a site has kept, in this database's place before, are none of this one.
+        raise_generations(session, [INSTALLATION], by=int(present().timestamp() * 1000))
         take(session, store)
         _note(session, RESTORED, manifest)
     bind(database, store)
+    return missing
+
+
+def _is_own(store: RunStore, manifest: Manifest, may_be: bool) -> bool:
+    """Whether the store is the backup's own. Raises Conflict where it may not be, or is another's."""
+    identity = store.identity
+    if identity not in (None, manifest["store_id"]):
+        raise Conflict(f"{store.url} is the store of another database; name a new one in LEADERBOARD_STORE_URL")
+    if identity is not None and not may_be:
+        raise Conflict(f"{store.url} is the store of the installation that was backed up. {OWN_STORE}")
+    return identity is not None
+
+
+def _require_runs(archives: Sequence[ZipFile], manifest: Manifest, lacking: Collection[str]) -> None:
+    """Raises BadInput where a run file that is lacking is in none of the backups."""
+    names = {name for archive in archives for name in archive.namelist()}
+    if absent := sum(run_name(sha256) not in names for sha256 in lacking):
+        read = {Path(str(archive.filename)).name for archive in archives}
+        before = " and ".join(name for name in manifest["earlier"] if name not in read) or "the backup that has them"
+        where = f"name {before} by --with, or use {manifest['store']} by --own-store"
+        raise BadInput(f"{counted(absent, 'run file')} left out of this backup: {where}")
+
+
+def not_named(store: RunStore, manifest: Manifest) -> list[str]:
+    """Names of the run files of a store that a backup does not name, as those which were received after it."""
+    named = {run_name(sha256) for sha256 in manifest["runs"]}
+    return [name for name, _ in store.place.names(RUNS) if name not in named]
 
 
 def _is_restored(database: Database, manifest: Manifest) -> bool:
@@ -268,6 +315,8 @@ def _fill(connection: sa.Connection, archive: ZipFile, manifest: Manifest, *, is
         on = [statement.replace("DISABLE", "ENABLE") for statement in off]
     for statement in off:
         connection.exec_driver_sql(statement)
+    if {*sa.inspect(connection).get_table_names()} - {migrate.VERSION} != {*manifest["tables"]}:
+        raise BadInput(f"{archive.filename} is damaged: it has other tables than revision {manifest['schema']}")
     connection.execute(sa.delete(Chain))  # the one row that migrations put there
     for table, sha256 in manifest["tables"].items():
         if connection.scalar(sa.select(sa.exists().select_from(sa.table(table)))):
@@ -316,10 +365,13 @@ def _stored(value: Any, is_bytes: bool) -> Any:
     return json.dumps(value) if isinstance(value, dict | list) else value
 
 
-def _put(store: RunStore, archive: ZipFile, sha256: str) -> None:
-    """Puts a run file of a backup into the store."""
-    with _verified(archive, run_name(sha256), sha256) as source, store.incoming() as path:
-        with file_system(), path.open("wb") as target:
-            shutil.copyfileobj(source, target, PIECE)
-        store.place.remove(run_name(sha256))  # a bucket would keep a damaged one of the same size
-        store.place.put(path, run_name(sha256))
+def _put(store: RunStore, archives: Sequence[ZipFile], sha256: str) -> bool:
+    """Puts a run file into the store, from the first backup in which it is whole; False where there is none."""
+    for archive in archives:
+        with suppress(BadInput), _verified(archive, run_name(sha256), sha256) as source, store.incoming() as path:
+            with file_system(), path.open("wb") as target:
+                shutil.copyfileobj(source, target, PIECE)
+            store.place.remove(run_name(sha256))  # a bucket would keep a damaged one of the same size
+            store.place.put(path, run_name(sha256))
+            return True
+    return False

@@ -259,23 +259,27 @@ class RunStore:
                 if stream.sha256.hexdigest() != sha256:
                     raise Damaged(f"The stored file of this run is damaged: it is not the one of the receipt {sha256}.")
 
-    def sweep(self, named: Callable[[Collection[str]], Collection[str]], seconds: float = ABANDONED_SECONDS) -> None:
+    def sweep(self, named: Callable[[Collection[str]], Collection[str]], seconds: float = ABANDONED_SECONDS) -> int:
         """Removes half-written files of processes that were killed, and run files that no submission names: those that
         were put here `seconds` ago are set aside, and removed `seconds` later. One that is named meanwhile is put back,
         so that an upload may find the same file here at any moment. One process at a time.
 
         named: gives those of some SHA-256 that a submission names
+
+        Returns how many run files were set aside or removed.
         """
         self.require(self.bound)
+        count = 0
         for folder in (INCOMING, SET_ASIDE, RUNS):
             files = self.place.names(folder)
             while some := {name.rpartition("/")[2]: (name, age) for name, age in islice(files, LOOKED_UP_AT_ONCE)}:
                 needed = named(some)
                 for sha256, (name, age) in some.items():
                     with suppress(Missing):
-                        self._sweep(name, sha256, sha256 in needed, age >= seconds)
+                        count += self._sweep(name, sha256, sha256 in needed, age >= seconds)
+        return count
 
-    def _sweep(self, name: str, sha256: str, needed: bool, is_old: bool) -> None:
+    def _sweep(self, name: str, sha256: str, needed: bool, is_old: bool) -> bool:
         is_run = name.startswith(RUNS)
         if needed and not is_run and not self.place.exists(run_name(sha256)):
             with self.place.reading(name) as path:
@@ -286,6 +290,8 @@ class RunStore:
                     os.utime(path)  # its time there begins now
                     self.place.put(path, f"{SET_ASIDE}/{sha256}")
             self.place.remove(name)
+            return not (needed or name.startswith(INCOMING))
+        return False
 
     def keep_ranked_lists(
         self, submission_id: int, compat: int, positions: int, lists: Iterable[tuple[int, RankedList]]

@@ -84,7 +84,8 @@ def remove_orphans(database: Database, store: RunStore) -> None:
         with database.read() as session:
             return set(session.scalars(sa.select(Submission.sha256).where(Submission.sha256.in_(files))))
 
-    store.sweep(named)
+    if count := store.sweep(named):
+        log.warning("run files that no submission names, set aside or removed after a day there: %s", count)
 
 
 MAILS_AT_ONCE = 10

@@ -14,6 +14,7 @@ import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from itertools import count, pairwise
 from pathlib import Path
 
@@ -21,7 +22,9 @@ import pytest
 import sqlalchemy as sa
 
 from leaderboard import errors, migrate
+from leaderboard.campaigns.models import Campaign
 from leaderboard.db import Database
+from leaderboard.generations.reads import visit
 from leaderboard.operating.backup import MANIFEST, TABLE, reading, write_backup
 from leaderboard.store import RunStore
 from leaderboard.store.runs import run_name
@@ -177,6 +180,8 @@ def test_rows_of_every_table_are_restored_and_those_of_an_earlier_version_are_br
     released = stored_0_1_0(engine, tmp_path, target)
     with closing(Database.connect(released.url)) as database, database.engine.connect() as connection:
         had = {*sa.inspect(connection).get_table_names()}
+    old = tmp_path / "old.zip"
+    released.ok("backup", old)  # as a change of versions begins
     released.ok("db", "upgrade")
     before = released.rows()
     assert all(rows for table, rows in before.items() if table in had)
@@ -186,11 +191,11 @@ def test_rows_of_every_table_are_restored_and_those_of_an_earlier_version_are_br
     assert_same(before, elsewhere.rows())
     with reading(file) as (_, manifest):
         tables = {table: sha256 for table, sha256 in manifest["tables"].items() if table in had}
-    older = rewritten(file, of_manifest(schema="0002", tables=tables))
-    elsewhere = target(other)
-    elsewhere.ok("restore", older)
-    assert_same(before, elsewhere.rows())
-    assert elsewhere.ok("verify", "--figures").startswith("nothing differs")
+    for older in (rewritten(file, of_manifest(schema="0002", tables=tables)), old):
+        elsewhere = target(other)
+        elsewhere.ok("restore", older)
+        assert_same(before, elsewhere.rows())
+        assert elsewhere.ok("verify", "--figures").startswith("nothing differs")
 
 
 @pytest.mark.parametrize("other", ["sqlite", "postgresql"])
@@ -214,13 +219,14 @@ def test_numbers_of_removed_runs_are_not_used_again(site: World, target: Targets
 def test_a_backup_is_consistent_while_runs_are_submitted_and_scored(
     site: World, target: Targets, engine_name: str, tmp_path: Path
 ) -> None:
-    stop, failed, numbers = threading.Event(), list[BaseException](), iter(range(100, 10_000))
+    stop, scored, failed, numbers = threading.Event(), threading.Event(), list[BaseException](), count(100)
 
     def play() -> None:
         try:
             while not stop.is_set():
                 site.submit(run_text(next(numbers)))
                 site.drain()
+                scored.set()
         except BaseException as error:  # noqa: BLE001  # raised below
             failed.append(error)
 
@@ -229,6 +235,8 @@ def test_a_backup_is_consistent_while_runs_are_submitted_and_scored(
     try:
         for number in range(3):
             here(site).ok("backup", tmp_path / f"{number}.zip")
+            scored.clear()
+            assert scored.wait(60), failed
     finally:
         stop.set()
         playing.join()
@@ -255,6 +263,11 @@ def test_a_chain_of_backups_has_each_run_file_once(site: World, target: Targets,
     elsewhere = target("sqlite")
     refusal = elsewhere.refused("restore", files[2], "--with", files[0])
     assert refusal.startswith("1 run file left out of this backup: name tuesday.zip by --with, or ")
+    refusal = elsewhere.refused("restore", files[2], "--with", files[1])
+    assert refusal.startswith("5 run files left out of this backup: name monday.zip by --with, or ")
+    refusal = elsewhere.refused("restore", files[2])
+    assert refusal.startswith("6 run files left out of this backup: name tuesday.zip and monday.zip by --with, or ")
+    assert "--since" in here(site).refused("backup", tmp_path / "none.zip", "--no-store", "--since", files[0])
     assert elsewhere.is_empty()
     elsewhere.ok("restore", files[2], "--with", files[0], "--with", files[1])
     assert elsewhere.ok("verify", "--figures").startswith("nothing differs")
@@ -321,7 +334,12 @@ def test_a_store_that_is_kept_in_another_way_is_verified_and_used(site: World, t
     assert elsewhere.refused("restore", file, "--own-store").startswith("1 run file left out")
     assert elsewhere.is_empty()
     run.write_bytes(content)
-    elsewhere.ok("restore", file, "--own-store")
+    later = run_name("ab" * 32)
+    (Path(elsewhere.store) / later).parent.mkdir(parents=True, exist_ok=True)
+    (Path(elsewhere.store) / later).write_bytes(b"received after the backup")
+    done = elsewhere.run("restore", file, "--own-store")
+    assert (done.status, done.err.splitlines()[1:]) == (0, [later])
+    assert done.err.startswith("1 run file in the store that the backup does not name; copy them before ")
     assert elsewhere.ok("verify", "--figures").startswith("nothing differs")
     assert RunStore(str(elsewhere.store)).identity == site.store.identity
 
@@ -330,14 +348,83 @@ def test_a_store_that_is_kept_in_another_way_is_verified_and_used(site: World, t
 def test_a_run_file_that_the_store_lost_is_told_and_the_rest_is_backed_up(
     site: World, target: Targets, tmp_path: Path
 ) -> None:
+    here(site).ok("backup", tmp_path / "whole.zip")
     paths = sorted(path for path in Path(site.config.store_url, "runs").rglob("*") if path.is_file())
     paths[0].unlink()
     paths[1].write_bytes(b"something else")
     done = here(site).run("backup", tmp_path / "all.zip")
     assert (done.status, done.err) == (1, "2 run files missing or damaged: `leaderboard verify` names them\n")
+    assert "bytes, 3 run files\n" in done.out
+    assert sum(name.startswith("runs/") for name in zipfile.ZipFile(tmp_path / "all.zip").namelist()) == 3
     elsewhere = target("sqlite")
-    elsewhere.ok("restore", tmp_path / "all.zip")
+    done = elsewhere.run("restore", tmp_path / "all.zip")
+    assert (done.status, ", with 3 run files\n" in done.out) == (1, True)
+    assert done.err == f"2 run files missing: {paths[0].name}, {paths[1].name}\n"
+    assert elsewhere.run("restore", tmp_path / "all.zip").status == 1
     assert elsewhere.run("verify").out.count("its file\n  stored    nothing\n") == 2
+    healed = target("sqlite")
+    healed.ok("restore", tmp_path / "all.zip", "--with", tmp_path / "whole.zip")
+    assert healed.ok("verify", "--figures").startswith("nothing differs")
+
+
+@ONE_ENGINE
+def test_a_whole_copy_wins_over_damaged_ones_which_are_all_named(site: World, target: Targets, tmp_path: Path) -> None:
+    file = tmp_path / "all.zip"
+    here(site).ok("backup", file)
+    with reading(file) as (_, manifest):
+        runs = manifest["runs"]
+    bad = rewritten(file, lambda name, content: b"x" if name in map(run_name, runs[:2]) else content)
+    for first, second in ((file, bad), (bad, file)):
+        elsewhere = target("sqlite")
+        elsewhere.ok("restore", first, "--with", second)
+        assert elsewhere.ok("verify", "--figures").startswith("nothing differs")
+    elsewhere = target("sqlite")
+    refusal = elsewhere.refused("restore", bad)
+    assert refusal.startswith(f"2 run files damaged in the backup: {runs[0]}, {runs[1]}. Name another")
+    assert elsewhere.is_empty()
+    done = elsewhere.run("restore", bad, "--incomplete")
+    assert (done.status, done.err) == (1, f"2 run files missing: {runs[0]}, {runs[1]}\n")
+    assert elsewhere.run("verify").out.count("its file\n  stored    nothing\n") == 2
+
+
+def test_pages_that_were_kept_before_a_restore_are_none_of_it(
+    site: World, target: Targets, engine_name: str, tmp_path: Path
+) -> None:
+    here(site).ok("backup", tmp_path / "all.zip")
+    elsewhere = target(engine_name)
+    elsewhere.ok("restore", tmp_path / "all.zip")
+    for number in range(60, 63):  # what the restore discards
+        site.submit(run_text(number))
+    with site.database.read() as before, closing(Database.connect(elsewhere.url)) as database:
+        now = datetime.now(UTC)
+        for campaign in (None, *site.all(sa.select(Campaign.slug))):
+            with database.read() as after:
+                assert visit(before, campaign, None, now).generation < visit(after, campaign, None, now).generation
+
+
+@pytest.mark.parametrize("manifest", ["{}", "[1]", "null", '"a"', "1" * 5000, '{"at": 1}'])
+def test_an_archive_of_another_program_is_no_backup(target: Targets, manifest: str, tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "other.zip", "w") as archive:
+        archive.writestr(MANIFEST, manifest)
+    assert "other.zip is no backup of a leaderboard" in target("sqlite").refused("restore", tmp_path / "other.zip")
+
+
+@ONE_ENGINE
+def test_a_manifest_that_is_wrong_is_refused(site: World, target: Targets, tmp_path: Path) -> None:
+    file = tmp_path / "all.zip"
+    here(site).ok("backup", file)
+    with reading(file) as (_, manifest):
+        tables = manifest["tables"]
+    for changes, refusal in (
+        ({"schema": "0000"}, "is of version"),
+        ({"tables": {table: tables[table] for table in tables if table != "event"}}, "has other tables than revision"),
+        ({"tables": tables | {"foreign": ""}}, "has other tables than revision"),
+    ):
+        elsewhere = target("sqlite")
+        assert refusal in elsewhere.refused("restore", rewritten(file, of_manifest(**changes)))
+        assert elsewhere.is_empty()
+    huge = rewritten(file, of_manifest(more=" " * (1 << 28)))
+    assert "manifest.json is too large" in target("sqlite").refused("restore", huge)
 
 
 @ONE_ENGINE
@@ -388,9 +475,9 @@ def test_a_file_that_is_no_whole_backup_is_refused_and_leaves_nothing(
     file, other = tmp_path / "all.zip", tmp_path / "other.zip"
     here(site).ok("backup", file)
     content = file.read_bytes()
-    with reading(file) as (archive, manifest):
-        run, rows = run_name(manifest["runs"][0]), TABLE.format("submission")
-        places = [archive.getinfo(name).header_offset + 130 for name in (rows, run)]
+    with reading(file) as (archive, _):
+        rows = TABLE.format("submission")
+        places = [archive.getinfo(rows).header_offset + 130]
     damaged = [bytes(content[:at]) + bytes([content[at] ^ 255]) + content[at + 1 :] for at in places]
     for bad in (b"", b"no archive", content[: len(content) // 2], content[:-30], *damaged):
         other.write_bytes(bad)
@@ -401,7 +488,7 @@ def test_a_file_that_is_no_whole_backup_is_refused_and_leaves_nothing(
         assert elsewhere.is_empty()
     for changed in (
         rewritten(file, lambda name, bytes_: bytes_ + b"[]\n" if name == rows else bytes_),
-        rewritten(file, lambda name, bytes_: b"another run" if name == run else bytes_),
+        rewritten(file, lambda name, bytes_: b"[]" if name == rows else bytes_),
     ):
         elsewhere = target("sqlite")
         assert f"{changed} is damaged: " in elsewhere.refused("restore", changed)

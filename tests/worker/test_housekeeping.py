@@ -63,7 +63,7 @@ def test_an_evaluation_that_this_version_can_not_score_keeps_its_set_and_the_log
 
 
 def test_files_that_no_submission_names_are_set_aside_for_a_day_and_then_removed(
-    world: World, monkeypatch: pytest.MonkeyPatch
+    world: World, caplog: pytest.LogCaptureFixture
 ) -> None:
     run = world.submit(run_text(1))
     names = world.scoring(run).submission.sha256, world.receive(run_text(2)).sha256
@@ -71,6 +71,7 @@ def test_files_that_no_submission_names_are_set_aside_for_a_day_and_then_removed
     aside = Path(world.store.url) / "set-aside" / names[1]
     loop.remove_orphans(world.database, world.store)
     assert [path.exists() for path in files] == [True, True]
+    assert caplog.text == ""
     for path in files:
         os.utime(path, (0, 0))
     loop.remove_orphans(world.database, world.store)
@@ -79,6 +80,7 @@ def test_files_that_no_submission_names_are_set_aside_for_a_day_and_then_removed
     os.utime(aside, (0, 0))
     loop.remove_orphans(world.database, world.store)
     assert [path.exists() for path in (*files, aside)] == [True, False, False]
+    assert caplog.text.count("run files that no submission names, set aside or removed after a day there: 1") == 2
 
 
 def test_one_worker_of_an_installation_sweeps_an_hour(world: World) -> None:
