@@ -38,15 +38,20 @@ def test_a_store_moves_into_a_bucket_and_back_and_the_database_knows_it(
     runs = [world.submit(run_text(number)) for number in range(3)]
     world.drain()
     before, back = _bytes(world.store), str(tmp_path / "back")
-    path = run_file(world.store, world.scoring(runs[1]).submission.sha256)
-    content = path.read_bytes()
-    path.write_bytes(b"damaged")
+    paths = [run_file(world.store, world.scoring(run).submission.sha256) for run in runs]
+    contents = [path.read_bytes() for path in paths]
+    for path in paths[:2]:
+        path.write_bytes(b"damaged")
     done = _copy(world, world.store.url, bucket_url)
     assert done.status == 2
-    assert done.err.startswith(f"{world.store.url}: runs/{path.parent.name}/{path.name} is damaged; put the file back")
+    said, *names = done.err.splitlines()
+    assert said == f"{world.store.url}: damaged; put these files back from a backup, then start again:"
+    assert names == sorted(f"runs/{path.parent.name}/{path.name}" for path in paths[:2])
+    assert _bytes(RunStore(bucket_url, must_exist=True)).keys() == before.keys() - {*names}
     with pytest.raises(OtherStore):  # what is not finished is no store
         bind(world.database, RunStore(bucket_url, must_exist=True))
-    path.write_bytes(content)
+    for path, content in zip(paths, contents, strict=True):
+        path.write_bytes(content)
     said = _copy(world, world.store.url, bucket_url).out
     assert said.startswith("copied ")
     assert said.endswith(f"\nThe copy is whole. To use it: LEADERBOARD_STORE_URL={bucket_url}\n")
@@ -72,3 +77,21 @@ def test_nothing_is_copied_over_the_store_of_another_database_or_out_of_a_new_on
     RunStore(bucket_url).identify("another")
     done = _copy(world, world.store.url, bucket_url)
     assert (done.status, done.err) == (2, f"{bucket_url} is the run store of another database\n")
+
+
+@ONE_ENGINE
+def test_files_of_submissions_that_the_store_lacks_are_named_and_those_that_are_set_aside_are_not(
+    world: World, tmp_path: Path
+) -> None:
+    bind(world.database, world.store)
+    lost, aside, _ = (
+        run_file(world.store, world.scoring(world.submit(run_text(number))).submission.sha256) for number in range(3)
+    )
+    lost.unlink()
+    (tmp_path / "store" / "set-aside").mkdir(parents=True)
+    aside.rename(tmp_path / "store" / "set-aside" / aside.name)
+    target = str(tmp_path / "copy")
+    done = _copy(world, world.store.url, target)
+    assert (done.status, done.err) == (1, f"missing in the store, and in the copy:\n{lost.name}\n")
+    assert done.out.endswith(f"bytes; everything else was there already\nTo use it: LEADERBOARD_STORE_URL={target}\n")
+    bind(world.database, RunStore(target, must_exist=True))
