@@ -110,7 +110,10 @@ class Config:
         except ValueError:
             parts, port = urlsplit(""), None
         if parts.scheme not in {"smtp", "smtps"} or not parts.hostname:
-            raise BadInput("LEADERBOARD_SMTP_URL: expected smtp://user:password@host:587 or smtps://user:password@host")
+            raise BadInput(
+                "LEADERBOARD_SMTP_URL: expected smtp://user:password@host:587 or smtps://user:password@host"
+                ", in the password %23 for #, %2F for /"
+            )
         if not MAIL_ADDRESS.fullmatch(self.mail_from):
             raise BadInput(f"LEADERBOARD_MAIL_FROM: expected a mail address to send from, found {self.mail_from!r}")
         if self.public_url == Config().public_url:

@@ -1,7 +1,9 @@
 """`leaderboard init`, `status` and `doctor`: an installation made, looked at and examined."""
 
+import os
 import secrets
 import shlex
+from collections.abc import Callable
 from dataclasses import asdict, replace
 from datetime import timedelta
 from pathlib import Path
@@ -18,7 +20,8 @@ from leaderboard.cli.database import connected, reading
 from leaderboard.cli.options import Reads, aligned, flag, json_text, option
 from leaderboard.cli.users import ask_password, password_stdin
 from leaderboard.config import Config
-from leaderboard.db import exists
+from leaderboard.db import Database, exists
+from leaderboard.errors import BadInput
 from leaderboard.operating.doctor import PROBLEM, day_of, examine
 from leaderboard.operating.reads import installation_status
 from leaderboard.private_files import private_file
@@ -38,14 +41,40 @@ def _new(text: str) -> Path:
     return path
 
 
+def _sound(check: Callable[[str], object]) -> Reads:
+    """A text that a check of the settings takes: a question is asked again at once."""
+
+    def read(text: str) -> str:
+        try:
+            check(text)
+        except BadInput as error:
+            raise ValueError(error.message) from error
+        return text
+
+    return Reads("text", read)
+
+
+DATABASE = _sound(lambda text: "://" in text and Database.connect(text))
+ADDRESS = _sound(lambda text: Config(public_url=text).site_url)
+SMTP = _sound(lambda text: Config(smtp_url=text, mail_from="a@b.example", public_url="http://b.example").mail_server)
+
+
 @click.command()
 @option("--file path", "The file of settings to make.", Reads("file", _new), default="leaderboard.env", is_eager=True)
 @option(
-    "--database", "SQLite's folder, or PostgreSQL's URL.", prompt="Database (folder, or postgresql://…)", default="."
-)
+    "--database",
+    "SQLite's folder, or PostgreSQL's URL.",
+    DATABASE,
+    prompt="Database (folder, or postgresql://…)",
+    default=".",
+)  # fmt: skip
 @option("--store", "What keeps the run files.", prompt="Folder of the run files", default="store")
-@option("--public-url", "Where people find the site.", prompt="Address of the site", default=Config().public_url)
-@option("--smtp", "The mail server, if any.", prompt="Mail server, if any (smtp://user:password@host:587)", default="")
+@option(
+    "--public-url", "Where people find the site.", ADDRESS, prompt="Address of the site", default=Config().public_url
+)
+@option(
+    "--smtp", "The mail server, if any.", SMTP, prompt="Mail server, if any (smtp://user:password@host:587)", default=""
+)
 @option("--mail-from", "The address that mails come from.", default="")
 @option("--admin", "Name of the first account, which may do everything.", prompt="Name of the first admin")
 @password_stdin
@@ -86,8 +115,9 @@ def init(
             if not exists(session, User.is_admin.is_(True)):  # else it was made before something failed
                 people.create_user(session, CONSOLE, new, is_admin=True)
     private_file(path)
-    settings = sorted(config.as_environment().items() - Config().as_environment().items())
-    path.write_text("".join(f"{name}={shlex.quote(text)}\n" for name, text in settings), encoding="utf-8")
+    of_bucket = {name: text for name, text in os.environ.items() if name.startswith("AWS_")}
+    settings = of_bucket | dict(config.as_environment().items() - Config().as_environment().items())
+    path.write_text("".join(f"{name}={shlex.quote(settings[name])}\n" for name in sorted(settings)), encoding="utf-8")
     click.echo(NEXT.format(path=shlex.quote(str(path))))
 
 

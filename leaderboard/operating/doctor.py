@@ -60,13 +60,29 @@ def _settings(config: Config, _: Database) -> Answer:
     ]  # fmt: skip
 
 
+def _advice(error: OSError) -> str:
+    match error:
+        case ssl.SSLCertVerificationError(verify_code=10):  # OpenSSL's number for one that has expired
+            return "renew the certificate"
+        case ssl.SSLCertVerificationError(verify_code=62):  # of another name
+            return "get a certificate of this name, or correct LEADERBOARD_PUBLIC_URL"
+        case ssl.SSLCertVerificationError():
+            return "set SSL_CERT_FILE to the certificate of your own CA, or get one that browsers trust"
+        case socket.gaierror():
+            return "enter the name in DNS, or correct LEADERBOARD_PUBLIC_URL"
+    return "start the proxy, or correct LEADERBOARD_PUBLIC_URL"
+
+
 def _certificate(config: Config, _: Database) -> Answer:
     address, now = urlsplit(config.site_url), datetime.now(UTC)
     if address.scheme == "http":
         return "the public URL needs none", []
-    connection = socket.create_connection((address.hostname or "", address.port or 443), timeout=SECONDS)
-    with ssl.create_default_context().wrap_socket(connection, server_hostname=address.hostname) as encrypted:
-        ends = ssl.cert_time_to_seconds(str((encrypted.getpeercert() or {})["notAfter"]))
+    try:
+        connection = socket.create_connection((address.hostname or "", address.port or 443), timeout=SECONDS)
+        with ssl.create_default_context().wrap_socket(connection, server_hostname=address.hostname) as encrypted:
+            ends = ssl.cert_time_to_seconds(str((encrypted.getpeercert() or {})["notAfter"]))
+    except OSError as error:
+        return "", [(True, PROBLEM, f"{error}; {_advice(error)}")]
     state = f"good for {counted((datetime.fromtimestamp(ends, UTC) - now).days, 'day')}"
     return state, [(ends < now.timestamp() + CERTIFICATE_DAYS * 86400, WARNING, f"{state}: see why it is not renewed")]
 
@@ -119,7 +135,10 @@ def _work(_: Config, database: Database) -> Answer:
     with database.read() as session:
         status = installation_status(session, now)
     alive, age = sum(worker.silent_seconds < SILENT_SECONDS for worker in status.workers), status.waiting_seconds or 0
-    state, differ = f"{counted(alive, 'worker')}, {counted(status.waiting, 'run')} waiting", status.verified.differences
+    state, differ = (
+        f"{counted(alive, 'worker')} seen within two minutes, {counted(status.waiting, 'run')} waiting",
+        status.verified.differences,
+    )
     nightly = [
         (not done or done < now - NIGHTLY, WARNING, f"run `leaderboard {command}` every night, last: {day_of(done)}")
         for command, done in (("verify", status.verified.clean_at), ("backup", status.backed_up_at))
@@ -141,7 +160,7 @@ def day_of(moment: datetime | None) -> str:
 
 CHECKS: dict[Callable[[Config, Database], Answer], str] = {  # in this order, and what to do where one raises
     _settings: "correct this setting",
-    _certificate: "renew the certificate, or correct LEADERBOARD_PUBLIC_URL",
+    _certificate: "correct LEADERBOARD_PUBLIC_URL",
     _mail: "mails wait; correct LEADERBOARD_SMTP_URL, or ask whoever runs the server",
     _disk: "make the folder, or let this account read it",
     _database: "start it, or correct LEADERBOARD_DATABASE_URL",

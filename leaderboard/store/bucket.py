@@ -22,6 +22,7 @@ PART = 5 * 2**20  # bytes of one request, so that 1 MB/s is fast enough
 PARTS_AT_ONCE = 2
 ENDPOINTS = {"AWS_ENDPOINT", "AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3"}  # which obstore reads
 ENDPOINT = re.compile(r"https?://[^@/\s]+(/[^@\s]*)?")
+HOSTS_ROLE = "169.254.169.254"  # where obstore asks for a key if none is set
 
 
 class Bucket:
@@ -117,4 +118,6 @@ class Bucket:
                 raise NoStore(f"there is no bucket {self._bucket}; make it, or set LEADERBOARD_STORE_URL") from error
             if isinstance(error, FileNotFoundError):
                 raise Missing(f"The stored file {name.rpartition('/')[2]} is missing.") from error
+            if HOSTS_ROLE in reason:
+                reason = "no key: set AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and, but for AWS, AWS_ENDPOINT_URL"
             raise NoStore(f"{self}: {reason}") from error

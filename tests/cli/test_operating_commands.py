@@ -66,7 +66,9 @@ def test_init_leaves_an_installation_that_is_ready(
 
 def test_init_keeps_what_is_set_already(install: Says, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LEADERBOARD_UPLOAD_BYTES", "1000000")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "its secret")
     install("--public-url", "http://localhost", "--admin", "ada")
+    assert "AWS_SECRET_ACCESS_KEY='its secret'\n" in (tmp_path / "leaderboard.env").read_text()
     assert settings_in(tmp_path / "leaderboard.env")["LEADERBOARD_UPLOAD_BYTES"] == "1000000"
 
 
@@ -110,26 +112,30 @@ def test_init_refuses_what_can_not_be_before_it_makes_anything(
 
 def test_init_asks_for_what_is_not_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, quick_hashes: None) -> None:
     monkeypatch.chdir(tmp_path)
-    answers = ["data", "", "https://board.example.org", "smtp://mail.example.org", "ada", "board@example.org"]
+    answers = [
+        "mysql://x", "data", "", "localhost:8000", "https://board.example.org", "smtp://ada:a#b@mail.example.org",
+        "smtp://mail.example.org", "ada", "board@example.org",
+    ]  # fmt: skip
     asked = click.testing.CliRunner().invoke(
         leaderboard, ["init", "--password-stdin"], input="\n".join([*answers, PASSWORD])
     )
     assert asked.exit_code == 0, asked.output
-    assert asked.output.count(": ") >= 6
+    assert asked.output.count("Error: ") == 3  # each where it was asked
+    assert "%23 for #" in asked.output
     settings = settings_in(tmp_path / "leaderboard.env")
     assert settings["LEADERBOARD_DATABASE_URL"] == f"sqlite:///{tmp_path}/data/leaderboard.sqlite"
     assert settings["LEADERBOARD_STORE_URL"] == f"{tmp_path}/store"
     assert settings["LEADERBOARD_MAIL_FROM"] == "board@example.org"
 
 
-def test_status_says_what_goes_on(ok: Says, working: Working) -> None:
+def test_status_says_what_goes_on(ok: Says, command: Command, working: Working) -> None:
     with working():
         pass
     lines = ok("status").splitlines()
     assert lines[0] == "runs       0 waiting; 0 being scored; 0 failed"
     assert "verified   never" in lines
     assert lines[-1] == "backed up  never"
-    ok("verify")
+    assert command("verify").status == 0
     assert "verified   never" not in ok("status")
     found = json.loads(ok("status", "--json"))
     assert (found["waiting"], found["waiting_seconds"], found["backed_up_at"]) == (0, None, None)

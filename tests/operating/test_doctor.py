@@ -100,7 +100,7 @@ def test_runs_that_wait_for_nobody_are_a_problem(world: World, config: Config) -
         session.execute(sa.update(Scoring).where(Scoring.submission_id == failed).values(state=State.FAILED))
         session.execute(sa.update(Scoring).where(Scoring.submission_id == waiting).values(queued_at=clock(-3600)))
     work = examined(config)["work"]
-    assert (PROBLEM, "0 workers, 1 run waiting: start `leaderboard worker`") in work
+    assert (PROBLEM, "0 workers seen within two minutes, 1 run waiting: start `leaderboard worker`") in work
     assert (WARNING, "a run has waited for 60 minutes: read the logs of the workers") in work
     assert (WARNING, "1 run not scored: `leaderboard submission list` says why") in work
 
@@ -193,7 +193,15 @@ def test_the_certificate_of_the_public_url_is_looked_at(
     else:
         assert verdict == PROBLEM
         assert "certificate verify failed" in words
-        assert "renew the certificate, or correct LEADERBOARD_PUBLIC_URL" in words
+        assert "set SSL_CERT_FILE to the certificate of your own CA" in words
+
+
+def test_a_proxy_that_is_down_needs_no_new_certificate(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    found = examined(Config(f"sqlite:///{tmp_path}/gone", secret_key=KEY, public_url=f"https://127.0.0.1:{port}"))
+    ((verdict, words),) = found["certificate"]
+    assert (verdict, "renew" in words, "start the proxy" in words) == (PROBLEM, False, True)
 
 
 def test_a_finding_is_a_check_a_verdict_and_words() -> None:
