@@ -4,6 +4,7 @@ import os
 import sys
 from collections.abc import Callable
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
@@ -92,3 +93,13 @@ def test_ten_hosts_upgrade_at_once_and_one_of_them_does_it(
             assert process.wait(seconds=60) == 0, process.output
         assert migrate.current(database) == migrate.newest()
         migrate.require_this_build(database)
+
+
+def test_a_process_needs_the_revision_of_its_own_code_while_another_is_installed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = migrate.newest()
+    (tmp_path / "versions").mkdir()
+    (tmp_path / "versions" / "9999_of_the_next_version.py").touch()
+    monkeypatch.setattr(migrate, "folder", lambda _: tmp_path)
+    assert migrate.newest() == own
