@@ -115,7 +115,7 @@ def test_a_session_that_has_ended_opens_no_kept_page(world: World, participant: 
 
 def test_pages_beyond_the_memory_for_them_go_with_the_longest_unasked_first() -> None:
     cache = PageCache(50_000)
-    page = Page((None, 1), None, None, organises=False, since=present(), until=None, personal=False)
+    page = Page((None, 1), None, None, organises=False, since=present(), until=None, endpoint=None, personal=False)
     pages = {name: replace(page, body=name.encode() * 4_000) for name in "abcdefghijkl"}
     for name, one in pages.items():
         cache.put((name,), one)
