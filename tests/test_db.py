@@ -129,8 +129,8 @@ def test_many_rows_are_inserted_as_single_ones_would_be_and_refused_alike(databa
     columns = "slug", "name", "description", "is_listed", "created_at"
     rows = [(f"team-{number}", "tab\tand\\n\n", "", True, NOON) for number in range(3)]
     with database.write() as session:
-        insert_many(session, Team, columns, iter(rows))
+        insert_many(session.connection(), Team.__table__, columns, iter(rows))
         assert [(row.slug, row.name) for row in session.scalars(sa.select(Team))] == [row[:2] for row in rows]
     with pytest.raises(sa.exc.IntegrityError), database.write() as session:
-        insert_many(session, Team, columns, rows[:1])
+        insert_many(session.connection(), Team.__table__, columns, rows[:1])
     assert len(teams(database)) == 3

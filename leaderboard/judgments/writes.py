@@ -212,7 +212,8 @@ def import_judgments(
     ids = reads.query_numbers(session, evaluation)
     for (table, columns), rows in zip(reads.COLUMNS.items(), files.rows, strict=True):
         names = "revision_id", "query_id", *(column.key for column in columns)
-        insert_many(session, table, names, ((revision.id, ids[query], *row) for query, *row in rows))
+        numbered = ((revision.id, ids[query], *row) for query, *row in rows)
+        insert_many(session.connection(), table.__table__, names, numbered)
     revision.finished_at = present()
     record(session, actor, "import judgments", evaluation, revision=revision.number, **facts)
     if with_set:

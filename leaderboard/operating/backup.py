@@ -26,13 +26,12 @@ import zlib
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Any, cast
 from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile
 
-import psycopg
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
@@ -40,8 +39,8 @@ from leaderboard import access, migrate
 from leaderboard.audit.models import Chain, Event
 from leaderboard.audit.verify import one_moment
 from leaderboard.audit.writes import present, record
-from leaderboard.db import Base, Database, locked
-from leaderboard.errors import BadInput, Conflict, Damaged, NoDatabase, NoStore
+from leaderboard.db import ROWS_AT_ONCE, Base, Database, insert_many, locked
+from leaderboard.errors import BadInput, Conflict, Damaged, NoStore
 from leaderboard.generations.models import INSTALLATION
 from leaderboard.generations.writes import raise_generations
 from leaderboard.numbers import counted
@@ -58,7 +57,6 @@ OWN_STORE = (
     "LEADERBOARD_STORE_URL or, where the old database is gone for good, use this one by --own-store"
 )
 FAST = 1  # level of compression
-ROWS_AT_ONCE = 500  # some have a vector of all queries
 MOMENT = "%Y-%m-%d %H:%M:%S.%f"  # as SQLite keeps it
 LARGEST_MANIFEST = 1 << 28  # bytes: of two million runs
 KINDS: dict[str, type] = dict.fromkeys(("runs", "held", "lost", "earlier"), list)  # of the manifest
@@ -335,25 +333,8 @@ def _restore_table(connection: sa.Connection, archive: ZipFile, table: str, sha2
         names = json.loads(next(lines))
         are_bytes = [isinstance(types[name], sa.LargeBinary) for name in names]
         rows = ([*map(_stored, json.loads(line), are_bytes)] for line in lines)
-        if connection.dialect.name == "sqlite":
-            insert = sa.insert(sa.table(table, *map(sa.column, names)))
-            while some := [dict(zip(names, row, strict=True)) for row in islice(rows, ROWS_AT_ONCE)]:
-                connection.execute(insert, some)
-        else:
-            _copy(connection, table, names, rows)
-
-
-def _copy(connection: sa.Connection, table: str, names: Sequence[str], rows: Iterator[list[Any]]) -> None:
-    """Adds rows on PostgreSQL, and has new ids go on behind them."""
-    columns = ", ".join(f'"{name}"' for name in names)
-    driver: Any = connection.connection.driver_connection
-    try:
-        with driver.cursor() as cursor, cursor.copy(f'COPY "{table}" ({columns}) FROM STDIN') as copy:
-            for row in rows:
-                copy.write_row(row)
-    except psycopg.Error as error:
-        raise NoDatabase(str(error)) from error
-    if "id" in names:
+        insert_many(connection, sa.table(table, *map(sa.column, names)), names, rows)
+    if connection.dialect.name == "postgresql" and "id" in names:  # SQLite goes on behind the highest by itself
         highest = connection.scalar(sa.select(sa.func.max(sa.column("id"))).select_from(sa.table(table)))
         connection.execute(sa.text(GO_ON["postgresql"]), {"table": table, "last": highest})
 
