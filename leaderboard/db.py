@@ -209,6 +209,7 @@ def unanswered(error: Exception) -> NoDatabase | None:
     is_away = (
         error.connection_invalidated
         or state == READ_ONLY
+        or reason.startswith("invalid connection option")  # in the database's URL
         or type(error.orig) is sqlite3.DatabaseError  # a file that is damaged or no database: no class of its own
         or (
             isinstance(error, (sa.exc.OperationalError, sa.exc.InterfaceError))
@@ -273,7 +274,6 @@ class Database:
             raise BadInput("the database URL can't be read; write @ in a password as %40")
         match parsed.get_backend_name():
             case "postgresql":
-                _require_options(parsed)
                 name = f"{program} {socket.gethostname()[:30]}:{os.getpid()}"  # PostgreSQL cuts off behind 63 bytes
                 parsed = parsed.set(drivername="postgresql+psycopg")
                 engine = partial(_postgresql, parsed, name, patience_seconds, bounds)
@@ -437,16 +437,6 @@ def answering() -> Iterator[None]:
         if (ours := unanswered(error)) is None:
             raise
         raise ours from error
-
-
-def _require_options(url: sa.URL) -> None:
-    """Raises BadInput for an option that PostgreSQL's driver does not know."""
-    import psycopg
-
-    try:
-        psycopg.conninfo.make_conninfo(**dict.fromkeys(url.query, ""))
-    except psycopg.ProgrammingError as error:
-        raise BadInput(f"the database URL: {error}") from None
 
 
 def _require_utf8(connection: Any, _: ConnectionPoolEntry) -> None:

@@ -240,6 +240,10 @@ class OtherBuild(NoDatabase):
 class NoStore(_Away):
     """The store of run files does not answer or is full. Nothing of the file was kept; try again in a minute."""
 
+    @property
+    def in_full(self) -> str:  # most commands keep no file
+        return f"the store of run files: {self.reason}" if self.reason else self.message
+
 
 class OtherStore(NoStore):
     """The store of run files is not that of the database. Nothing was kept; the log of this site says what to do."""

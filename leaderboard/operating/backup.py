@@ -352,7 +352,6 @@ def _put(store: RunStore, archives: Sequence[ZipFile], sha256: str) -> bool:
         with suppress(BadInput), _verified(archive, run_name(sha256), sha256) as source, store.incoming() as path:
             with file_system(), path.open("wb") as target:
                 shutil.copyfileobj(source, target, PIECE)
-            store.place.remove(run_name(sha256))  # a bucket would keep a damaged one of the same size
             store.place.put(path, run_name(sha256))
             return True
     return False

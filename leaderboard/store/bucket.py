@@ -1,8 +1,6 @@
 """A store in a bucket of any service that speaks S3. Where it is, and who asks, obstore reads from AWS_… variables."""
 
-import hashlib
 import os
-import re
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from datetime import UTC, datetime, timedelta
@@ -20,8 +18,7 @@ from leaderboard.store.places import MARK, RUNS
 SECONDS = timedelta(seconds=5)  # after which a request without an answer is given up; one that failed is tried again
 PART = 5 * 2**20  # bytes of one request, so that 1 MB/s is fast enough
 PARTS_AT_ONCE = 2
-ENDPOINTS = {"AWS_ENDPOINT", "AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3"}  # which obstore reads
-ENDPOINT = re.compile(r"https?://[^@/\s]+(/[^@\s]*)?")
+ENDPOINTS = "AWS_ENDPOINT", "AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3"  # which obstore reads
 HOSTS_ROLE = "169.254.169.254"  # where obstore asks for a key if none is set
 
 
@@ -38,8 +35,9 @@ class Bucket:
         self._bucket, _, prefix = path.strip("/").partition("/")
         if not self._bucket or (prefix and {"", ".", ".."} & {*prefix.split("/")}):
             raise BadInput(f"LEADERBOARD_STORE_URL: expected s3://bucket/prefix, found s3://{path}")
-        for name in ENDPOINTS & {*os.environ}:
-            if not ENDPOINT.fullmatch(os.environ[name]):  # errors would print a key in it
+        for name in ENDPOINTS:
+            endpoint = os.environ.get(name, "https://")
+            if "@" in endpoint or not endpoint.startswith(("http://", "https://")):  # errors would print a key in it
                 raise BadInput(f"{name}: expected http://host:port or https://host, without a key")
         self._url = f"s3://{self._bucket}/{prefix}".rstrip("/")
         self._store = S3Store(
@@ -60,14 +58,9 @@ class Bucket:
     def incoming(self) -> AbstractContextManager[Path]:
         return temporary_file(Path(gettempdir()))
 
-    def prepare(self, path: Path, name: str) -> None:
-        with suppress(Missing), self._answering(name):
-            there, size = obstore.head(self._store, name), path.stat().st_size
-            if size == there["size"] <= PART:  # of more parts services make tags in ways of their own
-                md5 = hashlib.md5(path.read_bytes(), usedforsecurity=False).hexdigest()
-                if (there["e_tag"] or "").strip('"') == md5:
-                    return
-        self.put(path, name)
+    def prepare(self, path: Path, name: str, md5: str) -> None:
+        if self._tag(name) != f'"{md5}"':  # of objects of several parts it never is
+            self.put(path, name)
 
     def finish(self, path: Path, name: str) -> None:
         if not self.exists(name):  # a sweep has just set it aside
@@ -101,10 +94,13 @@ class Bucket:
             obstore.delete(self._store, name)
 
     def exists(self, name: str) -> bool:
+        return self._tag(name) is not None
+
+    def _tag(self, name: str) -> str | None:
+        """Of an object, which changes with its bytes; None where there is none."""
         with suppress(Missing), self._answering(name):
-            obstore.head(self._store, name)
-            return True
-        return False
+            return obstore.head(self._store, name)["e_tag"] or ""
+        return None
 
     @contextmanager
     def _answering(self, name: str) -> Iterator[None]:

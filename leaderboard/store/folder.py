@@ -60,7 +60,7 @@ class Folder:
             private_folder(self._root / INCOMING)
         return temporary_file(self._root / INCOMING)
 
-    def prepare(self, path: Path, name: str) -> None:  # noqa: ARG002  # a name is for other places
+    def prepare(self, path: Path, name: str, md5: str) -> None:  # noqa: ARG002  # these are for other places
         with file_system():
             _flush(path)
 

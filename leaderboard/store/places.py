@@ -28,7 +28,7 @@ class Place(Protocol):
     def incoming(self) -> AbstractContextManager[Path]:
         """An empty file on this machine, for `put`; it is gone after the block."""
 
-    def prepare(self, path: Path, name: str) -> None:
+    def prepare(self, path: Path, name: str, md5: str) -> None:
         """Does of `put` what takes long, so that `finish` is quick. Does nothing where the same bytes are there."""
 
     def finish(self, path: Path, name: str) -> None:

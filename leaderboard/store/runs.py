@@ -208,7 +208,7 @@ class RunStore:
 
     def prepare(self, path: Path, received: Received) -> None:
         """Does of `keep` what takes seconds for a large file: before the transaction that keeps it."""
-        self.place.prepare(path, run_name(received.sha256))
+        self.place.prepare(path, run_name(received.sha256), received.md5)
 
     def keep(self, path: Path, received: Received) -> None:
         """Keeps a prepared file for good. One that no submission names is swept days later."""

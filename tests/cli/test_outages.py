@@ -208,3 +208,5 @@ def test_a_password_among_the_options_of_the_databases_address_is_not_printed(
     address = f"postgresql://board@127.0.0.1:{free_port()}/board"
     monkeypatch.setenv("LEADERBOARD_DATABASE_URL", f"{address}?password=secret&sslmode=disable")
     complains(command, "db current", f"{address.replace(':', '+psycopg:', 1)}?sslmode=disable does not answer")
+    monkeypatch.setenv("LEADERBOARD_DATABASE_URL", f"{address}?password=secret&bogus=1")
+    complains(command, "db current", ': invalid connection option "bogus"')

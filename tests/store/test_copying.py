@@ -95,3 +95,14 @@ def test_files_of_submissions_that_the_store_lacks_are_named_and_those_that_are_
     assert (done.status, done.err) == (1, f"missing in the store, and in the copy:\n{lost.name}\n")
     assert done.out.endswith(f"bytes; everything else was there already\nTo use it: LEADERBOARD_STORE_URL={target}\n")
     bind(world.database, RunStore(target, must_exist=True))
+
+
+@ONE_ENGINE
+def test_commands_say_why_a_store_does_not_answer_and_nothing_of_an_upload(
+    world: World, bucket_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bind(world.database, world.store)
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
+    done = _copy(world, world.store.url, bucket_url)
+    assert (done.status, done.out) == (2, "")
+    assert done.err.startswith(f"the store of run files: {bucket_url}: Generic S3 error: ")
