@@ -52,39 +52,23 @@ def _settings(config: Config, _: Database) -> Answer:
     return f"the site is {url}", [
         (not config.secret_key, PROBLEM, "no secret key: set LEADERBOARD_SECRET_KEY to a long random text"),
         (host not in names, PROBLEM, f"the site does not answer to {host}: add this name to LEADERBOARD_HOSTS"),
-        (far and not tls, WARNING, f"{url} has no TLS: set up a proxy, and LEADERBOARD_PUBLIC_URL=https://…"),
-        (far and not tls and config.secure_cookies, PROBLEM, "nobody can log in without TLS"),
+        (far and not tls, PROBLEM, f"{url} has no TLS to log in by: set up a proxy, and LEADERBOARD_PUBLIC_URL=https://…"),
         (tls and not config.secure_cookies, WARNING, "cookies may go unencrypted: unset LEADERBOARD_SECURE_COOKIES"),
         (tls and not config.trusted_proxies, WARNING, "TLS but no proxy: set LEADERBOARD_TRUSTED_PROXIES to 1 or more"),
         *((True, WARNING, f"{name} is no setting: `leaderboard --help` lists them") for name in unknown_settings()),
     ]  # fmt: skip
 
 
-def _advice(error: OSError) -> str:
-    match error:
-        case ssl.SSLCertVerificationError(verify_code=10):  # OpenSSL's number for one that has expired
-            return "renew the certificate"
-        case ssl.SSLCertVerificationError(verify_code=62):  # of another name
-            return "get a certificate of this name, or correct LEADERBOARD_PUBLIC_URL"
-        case ssl.SSLCertVerificationError():
-            return "set SSL_CERT_FILE to the certificate of your own CA, or get one that browsers trust"
-        case socket.gaierror():
-            return "enter the name in DNS, or correct LEADERBOARD_PUBLIC_URL"
-    return "start the proxy, or correct LEADERBOARD_PUBLIC_URL"
-
-
 def _certificate(config: Config, _: Database) -> Answer:
-    address, now = urlsplit(config.site_url), datetime.now(UTC)
+    address = urlsplit(config.site_url)
     if address.scheme == "http":
         return "the public URL needs none", []
-    try:
-        connection = socket.create_connection((address.hostname or "", address.port or 443), timeout=SECONDS)
-        with ssl.create_default_context().wrap_socket(connection, server_hostname=address.hostname) as encrypted:
-            ends = ssl.cert_time_to_seconds(str((encrypted.getpeercert() or {})["notAfter"]))
-    except OSError as error:
-        return "", [(True, PROBLEM, f"{error}; {_advice(error)}")]
-    state = f"good for {counted((datetime.fromtimestamp(ends, UTC) - now).days, 'day')}"
-    return state, [(ends < now.timestamp() + CERTIFICATE_DAYS * 86400, WARNING, f"{state}: see why it is not renewed")]
+    connection = socket.create_connection((address.hostname or "", address.port or 443), timeout=SECONDS)
+    with ssl.create_default_context().wrap_socket(connection, server_hostname=address.hostname) as encrypted:
+        ends = ssl.cert_time_to_seconds(str((encrypted.getpeercert() or {})["notAfter"]))
+    days = (datetime.fromtimestamp(ends, UTC) - datetime.now(UTC)).days
+    state = f"good for {counted(days, 'day')}"
+    return state, [(days < CERTIFICATE_DAYS, WARNING, f"{state}: see why it is not renewed")]
 
 
 def _mail(config: Config, _: Database) -> Answer:
@@ -134,23 +118,19 @@ def _work(_: Config, database: Database) -> Answer:
     now = datetime.now(UTC)
     with database.read() as session:
         status = installation_status(session, now)
-    alive, age = sum(worker.silent_seconds < SILENT_SECONDS for worker in status.workers), status.waiting_seconds or 0
-    state, differ = (
-        f"{counted(alive, 'worker')} seen within two minutes, {counted(status.waiting, 'run')} waiting",
-        status.verified.differences,
-    )
-    nightly = [
-        (not done or done < now - NIGHTLY, WARNING, f"run `leaderboard {command}` every night, last: {day_of(done)}")
-        for command, done in (("verify", status.verified.clean_at), ("backup", status.backed_up_at))
-    ]
+    age, differ = status.waiting_seconds or 0, status.verified.differences
+    alive = sum(worker.silent_seconds < SILENT_SECONDS for worker in status.workers)
+    state = f"{counted(alive, 'worker')} seen within two minutes, {counted(status.waiting, 'run')} waiting"
+    nightly = ("verify", status.verified.clean_at), ("backup", status.backed_up_at)
     return state, [
         (not alive, PROBLEM if status.waiting else WARNING, f"{state}: start `leaderboard worker`"),
         (age > STUCK_SECONDS, WARNING, f"a run has waited for {age / 60:,.0f} minutes: read the logs of the workers"),
         (status.failed, WARNING, f"{counted(status.failed, 'run')} not scored: `leaderboard submission list` says why"),
         (status.mails_failed, WARNING, f"{counted(status.mails_failed, 'mail')} not sent: see `leaderboard mail list`"),
         (differ, PROBLEM, f"the last `leaderboard verify` found {counted(differ, 'difference')}: run it again"),
-        *nightly,
-    ]
+        *((not done or done < now - NIGHTLY, WARNING, f"run `leaderboard {command}` every night, last: {day_of(done)}")
+          for command, done in nightly),
+    ]  # fmt: skip
 
 
 def day_of(moment: datetime | None) -> str:
@@ -160,7 +140,7 @@ def day_of(moment: datetime | None) -> str:
 
 CHECKS: dict[Callable[[Config, Database], Answer], str] = {  # in this order, and what to do where one raises
     _settings: "correct this setting",
-    _certificate: "correct LEADERBOARD_PUBLIC_URL",
+    _certificate: "correct the certificate, the proxy or LEADERBOARD_PUBLIC_URL; for your own CA set SSL_CERT_FILE",
     _mail: "mails wait; correct LEADERBOARD_SMTP_URL, or ask whoever runs the server",
     _disk: "make the folder, or let this account read it",
     _database: "start it, or correct LEADERBOARD_DATABASE_URL",
