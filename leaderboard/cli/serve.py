@@ -77,8 +77,6 @@ def serve(host: str, port: int, workers: int, threads: int, fd: int | None, sett
             f"--host {host} listens to other machines, but the site answers to {config.hosts} only: give the name that "
             "they know it by in LEADERBOARD_HOSTS, such as leaderboard.example.org"
         )
-    if config.secure_cookies and config.hosts != Config().hosts and config.site_url.startswith("http:"):
-        click.echo("nobody can log in without TLS, or LEADERBOARD_SECURE_COOKIES=no", err=True)
     click.echo(f"the site listens at {address_of(listener)}")
     if config.metrics_token:
         # Files that are mapped into memory: on a full disk the next request would kill its process.

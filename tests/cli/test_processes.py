@@ -58,16 +58,6 @@ def test_none_starts_on_a_database_without_tables(
     assert "`leaderboard db upgrade`" in refused(*process)
 
 
-@pytest.mark.parametrize("engine_name", ["sqlite"])
-def test_a_site_for_others_without_tls_says_as_it_starts_that_nobody_can_log_in(
-    environment: dict[str, str], tmp_path: Path
-) -> None:
-    environment["LEADERBOARD_HOSTS"] = "board.example.org"
-    with Process([*COMMAND, "serve", "--port", "0"], env=environment, cwd=tmp_path) as site:
-        site.wait_for_output("nobody can log in.*LEADERBOARD_SECURE_COOKIES=no", seconds=START_SECONDS)
-        site.wait_for_output("the site listens at", seconds=START_SECONDS)
-
-
 @pytest.mark.parametrize("engine_name", ["sqlite"])  # what listens; the sites of `tests/browser` are on PostgreSQL
 def test_the_site_says_where_it_listens_believes_no_header_of_a_peer_on_this_machine_and_stops_on_sigterm(
     environment: dict[str, str], tmp_path: Path
