@@ -61,13 +61,9 @@ def put_wanted(
     once  what tells this mail from others: nobody is sent a second one of the same
     """
     now = present()
-    addressees = session.scalars(
-        sa.select(User)
-        .where(User.id.in_(list(users)), User.is_active.is_(True), User.email.is_not(None))
-        .order_by(User.id)
-    )
+    reached = User.id.in_(list(users)), User.is_active.is_(True), User.email.is_not(None)
     values = {"kind": kind, "about": about, "created_at": now, "expires_at": expires_at or now + lasts(kind)}
-    for user in addressees.all():
+    for user in session.scalars(sa.select(User).where(*reached).order_by(User.id)).all():
         if kind.value not in user.unwanted_mail:
             single = f"{kind.value} {once} to {user.id}" if once else None
             insert_unless_there(session, Mail, user_id=user.id, once=single, **values)
@@ -107,17 +103,9 @@ def claim(session: Session, *, again: bool = False) -> int | None:
     again: one whose last try failed does not wait any longer
     """
     now = present()
-    mail = session.scalars(
-        sa.select(Mail)
-        .where(
-            sa.or_(sa.and_(*IS_DUE), sa.and_(sa.text(UNSENT), Mail.failure != "", sa.literal(again))),
-            Mail.expires_at > now,
-        )
-        .order_by(Mail.id)
-        .limit(1)
-        .with_for_update(skip_locked=True)
-    ).first()
-    if mail is None:
+    waits = sa.or_(sa.and_(*IS_DUE), sa.and_(sa.text(UNSENT), Mail.failure != "", sa.literal(again)))
+    first = sa.select(Mail).where(waits, Mail.expires_at > now).order_by(Mail.id).limit(1)
+    if (mail := session.scalar(first.with_for_update(skip_locked=True))) is None:
         return None
     mail.tries += 1
     session.flush()
@@ -217,12 +205,8 @@ def remind(session: Session, days: int, now: datetime) -> None:
 
     One mail a person and closing moment, however often this is called; another one where the moment is moved.
     """
-    closing = session.scalars(
-        sa.select(Evaluation)
-        .where(Evaluation.closes_at > now, Evaluation.closes_at <= now + timedelta(days=days))
-        .order_by(Evaluation.id)
-    )
-    for evaluation in closing.all():
+    soon = Evaluation.closes_at > now, Evaluation.closes_at <= now + timedelta(days=days)
+    for evaluation in session.scalars(sa.select(Evaluation).where(*soon).order_by(Evaluation.id)).all():
         put_wanted(
             session,
             MailKind.DEADLINE,

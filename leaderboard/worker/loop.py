@@ -66,13 +66,8 @@ def renew_sets(database: Database) -> None:
 def takes_sweep(database: Database) -> bool:
     """Whether this worker sweeps now: one of an installation does, every HOUSEKEEPING_SECONDS."""
     # A moment ahead of the clock is one that a wrong clock gave.
-    is_over = ~Installation.swept_at.between(clock(-HOUSEKEEPING_SECONDS), clock())
-    take = (
-        sa.update(Installation)
-        .where(sa.or_(Installation.swept_at.is_(None), is_over))
-        .values(swept_at=clock())
-        .returning(Installation.id)
-    )
+    was_just_now = sa.func.coalesce(Installation.swept_at.between(clock(-HOUSEKEEPING_SECONDS), clock()), sa.false())
+    take = sa.update(Installation).where(~was_just_now).values(swept_at=clock()).returning(Installation.id)
     with database.write() as session:
         return session.scalar(take, execution_options={"synchronize_session": False}) is not None
 
@@ -530,14 +525,14 @@ def run(config: Config, stop: threading.Event | None = None, once: bool = False)
             for number in (signal.SIGTERM, signal.SIGINT):
                 handlers.callback(signal.signal, number, signal.signal(number, partial(_stop, stop)))
         log.info("worker %s is waiting for work", worker.name)
-        house, refusals, renewed, is_away = _Pause(), 0, False, False
+        house, refusals, renewed = _Pause(), 0, False
         while not stop.is_set() and not worker.drains:
             try:
                 if not renewed:
                     renew_sets(database)
                     renewed = True
                 more = worker.step(stop)
-                refusals, is_away = 0, _log_outage(None, is_away)
+                refusals = 0
                 if more:
                     continue
                 if once:
@@ -551,20 +546,11 @@ def run(config: Config, stop: threading.Event | None = None, once: bool = False)
                 refusals += not isinstance(error, (NoDatabase, NoStore))  # which are waited for without end
                 if once or refusals == MOST_REFUSALS:
                     raise
-                is_away = _log_outage(error, is_away)
+                log.warning("%s", error.in_full, extra=logs.kind_of(error))  # written once a minute
                 stop.wait(PATIENCE_SECONDS)
         with contextlib.suppress(NoDatabase), database.write() as session:
             forget(session, worker.name)
         log.info("worker %s stopped", worker.name)
-
-
-def _log_outage(error: Unavailable | None, is_away: bool) -> bool:
-    """Logs an error, of one outage of the database only the first, and the outage's end. Gives whether it is away."""
-    if error is None and is_away:
-        log.info("the database answers again")
-    elif error is not None and not (is_away and isinstance(error, NoDatabase)):
-        log.warning("%s", error.in_full, extra=logs.kind_of(error))
-    return isinstance(error, NoDatabase)
 
 
 def _stop(stop: threading.Event, number: int, _: object) -> None:
