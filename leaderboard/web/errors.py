@@ -27,15 +27,9 @@ WORDS = {
     401: ("A token is needed", "Make one on your account's page and send it as `Authorization: Bearer …`."),
     403: ("Not open to you", "Log in with an account that has access, or ask the organisers."),
     404: ("There is nothing here", "The address may be mistyped, or the page is not open to you."),
-    405: (
-        "Wrong method for this address",
-        "Open it from the site's pages; Allow names the methods for programs.",
-    ),
+    405: ("Wrong method for this address", "Open it from the site's pages; Allow names the methods for programs."),
     408: ("This took too long", "It arrived too slowly. Send it again over a faster connection."),
-    409: (
-        "This no longer fits",
-        "Something changed meanwhile. Reload the page; repeat your change if it is still right.",
-    ),
+    409: ("This no longer fits", "Something changed meanwhile. Reload the page; repeat your change if it is right."),
     411: ("This has no size", "Say how many bytes you send, in the header Content-Length."),
     413: ("This is too large", "Shorten long texts, and compress files with gzip."),
     429: ("Too many for now", "Wait, then try again."),
