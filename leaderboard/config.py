@@ -93,10 +93,8 @@ class Config:
         host = (parts.hostname or "").lower()
         named = f"[{host}]" if ":" in host else host
         if parts.scheme not in {"http", "https"} or not HOST_NAME.fullmatch(named) or parts.path.strip("/"):
-            raise BadInput(
-                "LEADERBOARD_PUBLIC_URL: expected an address without a path, such as https://leaderboard.example.org, "
-                f"found {self.public_url!r}"
-            )
+            expected = "LEADERBOARD_PUBLIC_URL: expected an address without a path, such as https://board.example.org"
+            raise BadInput(f"{expected}, found {self.public_url!r}")
         return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
 
     @property
@@ -105,8 +103,7 @@ class Config:
         if not self.smtp_url:
             return None
         try:
-            parts = urlsplit(self.smtp_url)
-            port = parts.port
+            port = (parts := urlsplit(self.smtp_url)).port
         except ValueError:
             parts, port = urlsplit(""), None
         if parts.scheme not in {"smtp", "smtps"} or not parts.hostname:

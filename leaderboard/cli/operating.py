@@ -61,20 +61,10 @@ SMTP = _sound(lambda text: Config(smtp_url=text, mail_from="a@b.example", public
 
 @click.command()
 @option("--file path", "The file of settings to make.", Reads("file", _new), default="leaderboard.env", is_eager=True)
-@option(
-    "--database",
-    "SQLite's folder, or PostgreSQL's URL.",
-    DATABASE,
-    prompt="Database (folder, or postgresql://…)",
-    default=".",
-)  # fmt: skip
+@option("--database", "A folder or a URL.", DATABASE, prompt="Database (folder, or postgresql://…)", default=".")
 @option("--store", "What keeps the run files.", prompt="Folder of the run files", default="store")
-@option(
-    "--public-url", "Where people find the site.", ADDRESS, prompt="Address of the site", default=Config().public_url
-)
-@option(
-    "--smtp", "The mail server, if any.", SMTP, prompt="Mail server, if any (smtp://user:password@host:587)", default=""
-)
+@option("--public-url", "Where the site is.", ADDRESS, prompt="Address of the site", default=Config().public_url)
+@option("--smtp", "The mail server.", SMTP, prompt="Mail server, if any (smtp://user:password@host:587)", default="")
 @option("--mail-from", "The address that mails come from.", default="")
 @option("--admin", "Name of the first account, which may do everything.", prompt="Name of the first admin")
 @password_stdin

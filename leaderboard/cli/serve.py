@@ -73,10 +73,7 @@ def serve(host: str, port: int, workers: int, threads: int, fd: int | None, sett
     listener = listen(host, port) if fd is None else socket.socket(fileno=fd)
     if config.hosts == Config().hosts and not ipaddress.ip_address(listener.getsockname()[0]).is_loopback:
         listener.close()
-        raise BadInput(
-            f"--host {host} listens to other machines, but the site answers to {config.hosts} only: give the name that "
-            "they know it by in LEADERBOARD_HOSTS, such as leaderboard.example.org"
-        )
+        raise BadInput(f"the site answers to {config.hosts} only: set LEADERBOARD_HOSTS to what others know it by")
     click.echo(f"the site listens at {address_of(listener)}")
     if config.metrics_token:
         # Files that are mapped into memory: on a full disk the next request would kill its process.

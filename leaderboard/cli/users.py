@@ -188,9 +188,7 @@ def ask_password(from_stdin: bool) -> str:
     if from_stdin:
         return sys.stdin.readline().rstrip("\r\n")
     if not sys.stdin.isatty():
-        raise errors.BadInput(
-            "there is nobody to ask for a password here; give it on standard input, with --password-stdin"
-        )
+        raise errors.BadInput("nobody to ask for a password here; give it on standard input, with --password-stdin")
     return str(click.prompt("Password", hide_input=True, confirmation_prompt=True, err=True))
 
 
@@ -241,9 +239,7 @@ def send() -> None:
     """
     config = Config.from_environment()
     if config.mail_server is None:
-        raise errors.BadInput(
-            "LEADERBOARD_SMTP_URL is not set: there is no mail server to send by. `leaderboard mail show` prints a mail"
-        )
+        raise errors.BadInput("LEADERBOARD_SMTP_URL is not set: no mail server. `leaderboard mail show` prints a mail")
     with up_to_date(config) as database:
         sent = outbox.send_waiting(database, config.mail_server, config.site_url, again=True)
     click.echo(f"sent {numbers.counted(sent, 'mail')}")

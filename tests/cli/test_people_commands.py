@@ -65,7 +65,7 @@ def test_an_account_gets_a_new_password_and_admin_rights(ok: Says, refused: Says
     ok("user", "add", "ada", "--password-stdin", text=PASSWORD)
     assert ok("user", "password", "ada", "--password-stdin", text="harbour lantern row") == "ada has a new password\n"
     assert refused("user", "password", "ada", "--password-stdin", text="short").startswith("password: ")
-    assert refused("user", "password", "ada").startswith("there is nobody to ask for a password here")
+    assert refused("user", "password", "ada").startswith("nobody to ask for a password here")
     assert ok("user", "admin", "ADA") == "ada is an admin\n"
     assert "admin" in ok("user", "list").splitlines()[1]
     assert ok("user", "admin", "ada", "--revoke") == "ada is no longer an admin\n"
