@@ -243,13 +243,7 @@ def list_mails(session: Session, now: datetime, *, every: bool = False) -> list[
     listed = []
     for mail in session.scalars(statement):
         to = receiver(session, mail)
-        states = {
-            "sent": mail.sent_at is not None,
-            "given up": mail.given_up_at is not None,
-            "too late": mail.expires_at <= now,
-            "to nobody": not to,
-            "waits": True,
-        }
-        state = next(name for name, holds in states.items() if holds)
+        tried = "sent" if mail.sent_at else "given up" if mail.given_up_at else ""
+        state = tried or ("too late" if mail.expires_at <= now else "waits" if to else "to nobody")
         listed.append(snapshot(ListedMail, mail, to=to, state=state))
     return listed

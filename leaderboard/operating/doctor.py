@@ -30,9 +30,6 @@ from leaderboard.store import RunStore
 from leaderboard.submissions.writes.run_store import require_own
 
 SECONDS = 5.0  # to wait for a server
-STUCK_SECONDS = 900.0  # the most that a run should wait
-NIGHTLY = timedelta(days=2)  # the most since a nightly command
-CERTIFICATE_DAYS = 14
 OK, WARNING, PROBLEM, NOT_CHECKED = "ok", "warning", "problem", "not checked"
 NEEDED = "the database is needed for this"
 Answer = tuple[str, list[tuple[object, str, str]]]
@@ -68,7 +65,7 @@ def _certificate(config: Config, _: Database) -> Answer:
         ends = ssl.cert_time_to_seconds(str((encrypted.getpeercert() or {})["notAfter"]))
     days = (datetime.fromtimestamp(ends, UTC) - datetime.now(UTC)).days
     state = f"good for {counted(days, 'day')}"
-    return state, [(days < CERTIFICATE_DAYS, WARNING, f"{state}: see why it is not renewed")]
+    return state, [(days < 14, WARNING, f"{state}: see why it is not renewed")]
 
 
 def _mail(config: Config, _: Database) -> Answer:
@@ -124,12 +121,12 @@ def _work(_: Config, database: Database) -> Answer:
     nightly = ("verify", status.verified.clean_at), ("backup", status.backed_up_at)
     return state, [
         (not alive, PROBLEM if status.waiting else WARNING, f"{state}: start `leaderboard worker`"),
-        (age > STUCK_SECONDS, WARNING, f"a run has waited for {age / 60:,.0f} minutes: read the logs of the workers"),
+        (age > 900, WARNING, f"a run has waited for {age / 60:,.0f} minutes: read the logs of the workers"),
         (status.failed, WARNING, f"{counted(status.failed, 'run')} not scored: `leaderboard submission list` says why"),
         (status.mails_failed, WARNING, f"{counted(status.mails_failed, 'mail')} not sent: see `leaderboard mail list`"),
         (differ, PROBLEM, f"the last `leaderboard verify` found {counted(differ, 'difference')}: run it again"),
-        *((not done or done < now - NIGHTLY, WARNING, f"run `leaderboard {command}` every night, last: {day_of(done)}")
-          for command, done in nightly),
+        *((not done or done < now - timedelta(days=2), WARNING,
+           f"run `leaderboard {command}` every night, last: {day_of(done)}") for command, done in nightly),
     ]  # fmt: skip
 
 
