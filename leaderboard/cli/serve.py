@@ -23,9 +23,7 @@ from leaderboard.web.app import create_app
 from leaderboard.web.server import Log, Notices, Worker, close_after_upload, gate
 
 THREADS = 400  # of one process, most of which wait for slow clients
-CONNECTIONS = 1000  # of one process
 MEMORY = "/dev/shm"  # noqa: S108  # Linux's file system in memory; a folder of our own is made there
-IDLE_SECONDS = 5  # between two requests of a connection, and before its first one
 
 
 class _Site(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
@@ -92,8 +90,8 @@ def serve(host: str, port: int, workers: int, threads: int, fd: int | None, sett
         pre_request=close_after_upload,
         workers=workers,
         threads=THREADS,
-        worker_connections=CONNECTIONS,
-        keepalive=IDLE_SECONDS,
+        worker_connections=1000,  # of one process
+        keepalive=5,  # seconds between two requests of a connection, and before its first one
         umask=umask,  # this process's own: gunicorn would set another
         # gunicorn would believe headers of a peer on this machine; what proxies say is the site's own setting.
         forwarded_allow_ips="",

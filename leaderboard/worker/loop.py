@@ -406,11 +406,8 @@ class Worker:
                 is_shown = Scoring.state == State.SCORED, ScoringSet.state == SetState.CURRENT
                 own = sa.select(Scoring.scoring_set_id).join(ScoringSet).where(*is_shown)
                 set_id = session.scalar(own.where(Scoring.submission_id == submission_id))
-            reply = (
-                messages.Copied()
-                if set_id is None
-                else self._await(child, messages.Job(submission_id, set_id, True), stop)
-            )
+            job = set_id and messages.Job(submission_id, set_id, True)
+            reply = self._await(child, job, stop) if job else messages.Copied()
             if reply is None:
                 return False
             if isinstance(reply, messages.Postponed):
