@@ -49,7 +49,7 @@ def _settings(config: Config, _: Database) -> Answer:
     return f"the site is {url}", [
         (not config.secret_key, PROBLEM, "no secret key: set LEADERBOARD_SECRET_KEY to a long random text"),
         (host not in names, PROBLEM, f"the site does not answer to {host}: add this name to LEADERBOARD_HOSTS"),
-        (far and not tls, PROBLEM, f"{url} has no TLS to log in by: set up a proxy, and LEADERBOARD_PUBLIC_URL=https://…"),
+        (far and not tls, PROBLEM, f"{url} has no TLS for log-ins: set up a proxy, and LEADERBOARD_PUBLIC_URL=https://…"),
         (tls and not config.secure_cookies, WARNING, "cookies may go unencrypted: unset LEADERBOARD_SECURE_COOKIES"),
         (tls and not config.trusted_proxies, WARNING, "TLS but no proxy: set LEADERBOARD_TRUSTED_PROXIES to 1 or more"),
         *((True, WARNING, f"{name} is no setting: `leaderboard --help` lists them") for name in unknown_settings()),
