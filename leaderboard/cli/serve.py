@@ -5,8 +5,10 @@ import os
 import resource
 import shutil
 import socket
+import sys
 import tempfile
-from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import Pipe, get_context
+from multiprocessing.connection import Connection
 from typing import Any
 
 import click
@@ -15,7 +17,7 @@ from gunicorn.app.base import BaseApplication  # type: ignore[import-untyped]  #
 from leaderboard.cli.database import up_to_date
 from leaderboard.cli.options import PORT, UNTIL_STDIN_CLOSES, address_of, flag, listen, option, whole
 from leaderboard.config import METRICS_FOLDER, Config
-from leaderboard.errors import BadInput
+from leaderboard.errors import BadInput, LeaderboardError
 from leaderboard.operating import logs
 from leaderboard.store import RunStore
 from leaderboard.submissions.writes.run_store import bind
@@ -44,9 +46,12 @@ class _Site(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
         return gate(app, self._config, self._requests_at_once, notices)
 
 
-def _require_store(config: Config) -> None:
-    with up_to_date(config) as database:
-        bind(database, RunStore(config.store_url, config, must_exist=True))
+def _require_store(config: Config, refused: Connection) -> None:
+    try:
+        with up_to_date(config) as database:
+            bind(database, RunStore(config.store_url, config, must_exist=True))
+    except LeaderboardError as error:
+        refused.send(error)
 
 
 @click.command()
@@ -65,8 +70,15 @@ def serve(host: str, port: int, workers: int, threads: int, fd: int | None, sett
     """
     config = Config.from_environment()
     logs.set_up(config)
-    with ProcessPoolExecutor(1) as apart:  # a process that has asked a bucket can't be forked
-        apart.submit(_require_store, config).result()
+    # A process that has asked a bucket can't be forked. This one ends by itself, also where a signal has ended ours.
+    refusal, refused = Pipe(duplex=False)
+    apart = get_context("fork").Process(target=_require_store, args=(config, refused))
+    apart.start()
+    apart.join()
+    if refusal.poll():
+        raise refusal.recv()
+    if apart.exitcode:
+        sys.exit(apart.exitcode)  # it has said why
     create_app(config)  # a wrong setting is reported here, once, and not by every process
     listener = listen(host, port) if fd is None else socket.socket(fileno=fd)
     if config.hosts == Config().hosts and not ipaddress.ip_address(listener.getsockname()[0]).is_loopback:

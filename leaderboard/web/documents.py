@@ -55,6 +55,7 @@ def _document(path: str, name: str) -> Document:
             token.attrSet("id", headings[-1].anchor)
         elif token.type == "th_open" and not inline.content:  # a head that says nothing is none
             token.tag = end.tag = "td"
+    for token in tokens:  # the last two as well
         for link in token.children or ():
             if link.type == "link_open":
                 _follow(path, link)

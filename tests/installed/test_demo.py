@@ -26,6 +26,7 @@ from leaderboard.boards.models import Board
 from leaderboard.campaigns.models import Campaign
 from leaderboard.cli.demo import STOP_SIGNALS
 from leaderboard.db import Base, Database
+from leaderboard.operating.models import WorkerSeen
 from leaderboard.results.models import TeamFinds
 from leaderboard.store import RunStore
 from leaderboard.submissions.models import Submission
@@ -79,8 +80,9 @@ def seeded_folder(interrupted: Interrupted) -> Path:
 
 
 def _rows(folder: Path) -> dict[str, int]:
-    """How many rows each table has; what the worker derives for boards may be behind when it is stopped."""
-    derived = {Board.__tablename__, TeamFinds.__tablename__}
+    """How many rows each table has; what the worker derives for boards, or says of itself, may be
+    behind when it is stopped."""
+    derived = {Board.__tablename__, TeamFinds.__tablename__, WorkerSeen.__tablename__}
     tables = [table for table in Base.metadata.sorted_tables if table.name not in derived]
     url = f"sqlite:///{folder / 'leaderboard.sqlite'}"
     with closing(Database.connect(url)) as database, database.read() as session:

@@ -30,7 +30,8 @@ NOWHERE = {
         "accounts.log_out", "rate_limits",
     },
     "mails are sent, and listed for the operator": {"mail"},
-    "which run store is the installation's own": {"run_store.bind"},
+    "which run store is the installation's own": {"run_store.bind", "run_store.take"},
+    "which workers there are is told to the operator": {"operating"},
     "what is left of a quota stands on the submission form, which is not kept": {
         "submissions.release_quota", "submissions.use_quota",
         "submissions.return_quota", "submissions.count_unused_file", "submissions.use_counted_file",
