@@ -55,10 +55,8 @@ def _document(path: str, name: str) -> Document:
             token.attrSet("id", headings[-1].anchor)
         elif token.type == "th_open" and not inline.content:  # a head that says nothing is none
             token.tag = end.tag = "td"
-    for token in tokens:  # the last two as well
-        for link in token.children or ():
-            if link.type == "link_open":
-                _follow(path, link)
+    for link in (child for token in tokens for child in token.children or () if child.type == "link_open"):
+        _follow(path, link)
     html = _reader.renderer.render(tokens[3:], _reader.options, {})
     table = '<div class="table-frame" role="group" aria-label="Table" tabindex="0"><table class="table">'
     html = html.replace("<table>", table).replace("</table>", "</table></div>").replace("<pre>", '<pre tabindex="0">')
