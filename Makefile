@@ -3,7 +3,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 INSTALLED := .venv/.installed
-WORKERS ?= 2
+# Processes of the tests: one more than the cores of a small machine, since many tests wait.
+WORKERS ?= 3
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:

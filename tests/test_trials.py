@@ -38,10 +38,10 @@ def test_backups_under_load_are_restored_to_the_last_bit(capsys: pytest.CaptureF
 @pytest.mark.parametrize(
     ("engine", "store", "operation", "every"),
     [
-        ("sqlite", "folder", "scoring", 97),
-        ("postgresql", "bucket", "upload", 61),
-        ("postgresql", "folder", "backup", 61),
-        ("sqlite", "bucket", "restore", 211),
+        ("sqlite", "folder", "scoring", 197),
+        ("postgresql", "bucket", "upload", 127),
+        ("postgresql", "folder", "backup", 97),
+        ("sqlite", "bucket", "restore", 421),
     ],
 )
 def test_no_call_that_fails_loses_or_doubles_anything(engine: str, store: str, operation: str, every: int) -> None:

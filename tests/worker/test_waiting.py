@@ -96,6 +96,8 @@ def test_a_waiting_worker_beats_in_one_statement_and_leaves_looking_to_another(
 ) -> None:
     with _waits(world, monkeypatch) as first, _waits(world, monkeypatch) as second:
         ran: list[str] = []
+        with world.database.write() as session:
+            session.execute(sa.update(WorkerSeen).values(looked_at=clock(-5)))
         for engine in {world.database.engine, world.database.glance}:
             sa.event.listen(engine, "before_cursor_execute", lambda *given: ran.append(given[2]))
         assert [first._beat(), second._beat()] == [False, False]
