@@ -619,7 +619,7 @@ def progress(submission: int) -> ResponseReturnValue:
     run = read(status, submission)
     if told and run.awaits == "scores":
         with uploads.aside():
-            told.wait()
+            told.wait(10.0)  # in case nobody listens any more
         run = read(status, submission)
     return render_template("submissions/progress.html", run=run)
 
