@@ -205,7 +205,9 @@ def test_the_examples_of_the_api_work_when_they_are_pasted_into_a_shell(
         rest = rest.lstrip()[end:]
     account, submission, board = answers
     assert account["name"] == "participant"
-    assert (submission["state"], submission["system"]["name"]) == ("queued", "Heron")
+    # A worker may have claimed the run before the answer is written.
+    assert submission["state"] in {"queued", "scoring", "scored"}
+    assert submission["system"]["name"] == "Heron"
     assert board["ranked_by"]["name"] == "nDCG@10"
 
 
