@@ -88,7 +88,8 @@ class Worker(gthread.ThreadWorker):  # type: ignore[misc]  # gunicorn has no typ
     def murder_pending(self) -> None:
         """gunicorn's loop calls it every second."""
         super().murder_pending()
-        for client in [client for client, end in list(_ends.items()) if end <= time.monotonic()]:
+        # A copy is made at a stroke; threads may come between while a list of pairs is.
+        for client in [client for client, end in _ends.copy().items() if end <= time.monotonic()]:
             with suppress(OSError):
                 client.shutdown(socket.SHUT_RD)
 
@@ -125,7 +126,7 @@ class Notices:
     def _listen(self, listener: Listener) -> None:
         while True:
             notices = listener.notices(LOOK_SECONDS)
-            for told, (what, end) in list(self._awaited.items()):
+            for told, (what, end) in self._awaited.copy().items():
                 if notices is None or what in notices or _stops.is_set() or end <= time.monotonic():
                     del self._awaited[told]
                     told.set()

@@ -2,11 +2,14 @@
 
 import asyncio
 import datetime as dt
+import gc
 import io
+import math
 import resource
 import shutil
 import signal
 import socket
+from collections import deque
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -260,6 +263,26 @@ def test_a_site_on_the_socket_of_a_supervisor_shuts_nobody_out_with_more_connect
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
     assert {status for _, status, _ in answers} == {200}
+
+
+def test_the_loop_that_ends_waits_goes_on_whoever_comes_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
+    ends: dict[Any, float] = {object(): math.inf for _ in range(5_000)}  # more pairs than Python keeps room for
+    monkeypatch.setattr(server, "_ends", ends)
+
+    def come(*_: Any) -> None:
+        """Wherever Python looks for what it could forget, another thread may go on."""
+        ends[object()] = math.inf
+
+    worker = server.Worker.__new__(server.Worker)
+    worker.pending_conns = deque()
+    before = gc.get_threshold()
+    gc.callbacks.append(come)
+    try:
+        gc.set_threshold(100)
+        worker.murder_pending()
+    finally:
+        gc.set_threshold(*before)
+        gc.callbacks.remove(come)
 
 
 def asked(body: bytes, size: int, read: list[bytes]) -> list[str]:
