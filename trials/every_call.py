@@ -29,7 +29,7 @@ import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager, redirect_stdout
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.request import Request, urlopen
@@ -179,14 +179,8 @@ class Trial:
 
     def go(self) -> tuple[int, int, list[str]]:
         """How many calls there are, how many points were tried, and every fault that was found."""
-        self.bench.empty()
-        self.made, self.more = in_child(self._prepare)
-        self.bench.keep(self.kept)
-        if self.bench.store == "folder":
-            # Once in this process, so that those that are forked from it need not compile statements and pages anew.
-            self._afterwards(self._run(None)[0])
-            self.bench.restore(self.kept)
-            collect_seldom()
+        Trial(replace(self.bench, store="folder"), self.name, 1).warm_up()
+        self._begin()
         told, made = in_child(lambda: self._run(None))
         if not told.done:
             raise RuntimeError(f"{self.name} does not work undisturbed: {told}")
@@ -201,6 +195,18 @@ class Trial:
             where = f"{self.name}, {self.bench.engine}, {self.bench.store}, call {point.number}"
             faults += [f"{where} ({point.call}) {point.fault}: {fault}" for fault in self.tried(point)]
         return len(made), len(points), faults
+
+    def warm_up(self) -> None:
+        """Does it once in this process, so that those that are forked from it compile no statement and no page anew. In
+        a folder: threads of a bucket's library must not be in a process that is forked."""
+        self._begin()
+        self._afterwards(self._run(None)[0])
+        collect_seldom()
+
+    def _begin(self) -> None:
+        self.bench.empty()
+        self.made, self.more = in_child(self._prepare)
+        self.bench.keep(self.kept)
 
     def tried(self, point: Point) -> list[str]:
         """What is wrong after this fault."""
