@@ -522,14 +522,14 @@ def run(config: Config, stop: threading.Event | None = None, once: bool = False)
             for number in (signal.SIGTERM, signal.SIGINT):
                 handlers.callback(signal.signal, number, signal.signal(number, partial(_stop, stop)))
         log.info("worker %s is waiting for work", worker.name)
-        house, refusals, renewed = _Pause(), 0, False
+        house, refusals, renewed, away = _Pause(), 0, False, ""
         while not stop.is_set() and not worker.drains:
             try:
                 if not renewed:
                     renew_sets(database)
                     renewed = True
                 more = worker.step(stop)
-                refusals = 0
+                refusals, away = 0, _is_back(away)
                 if more:
                     continue
                 if once:
@@ -543,11 +543,19 @@ def run(config: Config, stop: threading.Event | None = None, once: bool = False)
                 refusals += not isinstance(error, (NoDatabase, NoStore))  # which are waited for without end
                 if once or refusals == MOST_REFUSALS:
                     raise
-                log.warning("%s", error.in_full, extra=logs.kind_of(error))  # written once a minute
+                away = error.in_full
+                log.warning("%s", away, extra=logs.kind_of(error))  # written once a minute
                 stop.wait(PATIENCE_SECONDS)
         with contextlib.suppress(NoDatabase), database.write() as session:
             forget(session, worker.name)
         log.info("worker %s stopped", worker.name)
+
+
+def _is_back(away: str) -> str:
+    """Logs the end of an outage, if there was one; no outage any more."""
+    if away:
+        log.info("goes on, after: %s", away)
+    return ""
 
 
 def _stop(stop: threading.Event, number: int, _: object) -> None:

@@ -325,6 +325,7 @@ def test_a_worker_whose_database_goes_away_again_and_again_waits_and_goes_on(
             caplog.clear()
             with away(world):
                 wait_until(lambda: "does not answer" in caplog.text, "the worker notices")
+            wait_until(lambda: "goes on, after: The database does not answer" in caplog.text, "the worker says so")
             assert [record.name for record in caplog.records if record.name.startswith("sqlalchemy")] == []
         wait_until(lambda: not boards_due(world), "the boards are refreshed")
     assert len(shown(world).rows) == 2
