@@ -256,9 +256,10 @@ def _figures(session: Session, scoring_set: ScoringSet, first: int, found: Any) 
         ordered = sorted(lineup.ranked, key=lambda run: -own[run - first][0]) if name == measures[0] else []
         ranks = {str(run): [max(1, n - 12), min(len(ordered), n + 12)] for n, run in enumerate(ordered, start=1)}
         figures = {
-            "over": lineup.digest, "confidence": 0.95, "resamples": 10_000, "seed": 1, "ranked": list(lineup.ranked),
-            "ranks": ranks, "rank_resamples": 4_000 if ranks else 0, "rank_queries": 50 if ranks else 0,
-            "needed_queries": None, "above_baselines": [], "may_be_best": ordered[:13], "queries": None,
+            "over": lineup.digest, "runs": len(lineup.all), "confidence": 0.95, "resamples": 10_000, "seed": 1,
+            "ranked": list(lineup.ranked), "ranks": ranks, "rank_resamples": 4_000 if ranks else 0,
+            "rank_queries": 50 if ranks else 0, "needed_queries": None, "above_baselines": [],
+            "may_be_best": ordered[:13], "queries": None,
         }  # fmt: skip
         packed = boards.packed_figures({run: own[run - first] for run in lineup.all})
         key = {"scoring_set_id": scoring_set.id, "measure": name, "version": boards.FIGURES_VERSION}

@@ -298,10 +298,15 @@ def may_bring_in(session: Session, actor: Actor, team_id: int) -> bool:
     return not db.exists(session, Membership.team_id == team_id)
 
 
+def entered(*which: sa.ColumnElement[bool]) -> sa.ColumnElement[bool]:
+    """A condition on Evaluation: it has submissions of these conditions, of which one is read then, not all."""
+    return sa.exists().where(Submission.evaluation_id == Evaluation.id, *which)
+
+
 def _campaigns_entered(session: Session, **which: int) -> set[int]:
     """The campaigns that submissions were made to. which: their team's or their system's number."""
-    entered = sa.select(Evaluation.campaign_id).join(Submission, Submission.evaluation_id == Evaluation.id)
-    return set(session.scalars(entered.filter_by(**which).distinct()))
+    own = (getattr(Submission, name) == number for name, number in which.items())
+    return set(session.scalars(sa.select(Evaluation.campaign_id).where(entered(*own)).distinct()))
 
 
 def maker_may_invite() -> sa.ColumnElement[bool]:

@@ -39,7 +39,7 @@ from leaderboard.submissions import rules
 from leaderboard.submissions.reads.selection import scored_runs
 from leaderboard.worker.models import OF_THE_PAST, Score, Scoring, ScoringSet
 
-FIGURES_VERSION = 7  # of how a board's figures are computed and kept; those of another version are computed anew
+FIGURES_VERSION = 8  # of how a board's figures are computed and kept; those of another version are computed anew
 
 DRAWN = 20_000_000  # queries drawn for one measure at most, about a second: many queries get fewer resamples
 PAIRS_UP_TO = 1_000_000  # pairs × queries: a larger board has its pairs compared under the primary measure only
@@ -385,6 +385,7 @@ def _derive(work: _Work) -> tuple[Ends, dict[str, Any]]:
     ranks = computed.ranks
     return ends, {
         "over": lineup.digest,
+        "runs": len(lineup.all),
         "confidence": statistics.CONFIDENCE,
         "resamples": resamples,
         "seed": statistics.SEED,

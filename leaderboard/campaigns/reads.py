@@ -17,6 +17,7 @@ from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, Content, known_campaigns, known_evaluations, may_see, rounding_seen, subset_seen
 from leaderboard.accounts.models import User
+from leaderboard.boards.models import Board
 from leaderboard.boards.reads.entries import Column, Entry, at_level, column, disambiguate
 from leaderboard.boards.reads.ranking import Show, choose, load_candidates, ranks
 from leaderboard.boards.rules import Rounding
@@ -27,7 +28,7 @@ from leaderboard.db import exists, snapshot
 from leaderboard.errors import NotFound
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads import evaluations as reads
-from leaderboard.evaluations.rules import Phase, Split, phase_of
+from leaderboard.evaluations.rules import Phase, Split, Subset, phase_of
 from leaderboard.frozen import frozen
 from leaderboard.judgments.models import JudgmentRevision, Query
 from leaderboard.metrics import parse
@@ -36,8 +37,8 @@ from leaderboard.submissions.models import Submission
 from leaderboard.submissions.reads.selection import on_boards, with_current_scoring
 from leaderboard.submissions.rules import UNFINISHED
 from leaderboard.teams.models import Team
-from leaderboard.worker.models import Scoring
-from leaderboard.worker.reads import current_sets
+from leaderboard.worker.models import Scoring, ScoringSet
+from leaderboard.worker.reads import IS_CURRENT, current_sets
 
 EVALUATION_ORDER = (
     Evaluation.period_key.desc(), Evaluation.campaign_id, Evaluation.condition, Evaluation.title, Evaluation.id
@@ -316,7 +317,8 @@ class Leader:
 
 @frozen
 class EvaluationSummary:
-    """queries: those that this reader may know of; systems, leader: 0 and None until they may see results.
+    """queries: those that this reader may know of; runs: `_counts_by_evaluation`; systems, leader: 0 and None until
+    they may see results.
 
     rounding: how this reader sees figures; None: with all digits, or nothing is scored yet.
     """
@@ -391,7 +393,7 @@ def overview(session: Session, actor: Actor, now: datetime, slug: str = "") -> O
     entries = defaultdict[int, list[Entry]](list)
     for entry in candidates:
         entries[entry.evaluation_id].append(entry)
-    queries, runs = _counts_by_evaluation(session)
+    queries, runs = _counts_by_evaluation(session, [evaluation.id for evaluation in evaluations])
 
     def summary(evaluation: Evaluation) -> EvaluationSummary:
         own, subset = sets.get(evaluation.id), subset_seen(actor, evaluation, now)
@@ -508,11 +510,18 @@ def _leader(evaluation: Evaluation, entries: Sequence[Entry], column: Column) ->
     return Leader(first[0], name, mean, column, len(first) - 1), systems
 
 
-def _counts_by_evaluation(session: Session) -> tuple[Counter[tuple[int, Split]], dict[int, int]]:
-    """(evaluation, split) -> how many of its queries are not excluded; evaluation -> how many of its runs are not
-    withdrawn."""
-    which, of = (Query.evaluation_id, Query.split), Submission.evaluation_id
-    of_queries = sa.select(*which, sa.func.count()).where(Query.excluded_at.is_(None)).group_by(*which)
+def _counts_by_evaluation(
+    session: Session, evaluations: Sequence[int]
+) -> tuple[Counter[tuple[int, Split]], dict[int, int]]:
+    """(evaluation, split) -> how many of its queries are not excluded; evaluation -> how many runs its board was last
+    refreshed over or, before it has one, were received and not withdrawn."""
+    which = Query.evaluation_id, Query.split
+    own = Query.evaluation_id.in_(evaluations), Query.excluded_at.is_(None)
+    of_queries = sa.select(*which, sa.func.count()).where(*own).group_by(*which)
     queries = Counter({(evaluation, split): count for evaluation, split, count in session.execute(of_queries)})
-    of_runs = sa.select(of, sa.func.count()).where(on_boards()).group_by(of)
-    return queries, dict(session.execute(of_runs).all())
+    its_board = Board.scoring_set_id == ScoringSet.id, Board.measure == ScoringSet.primary_measure
+    on_board = sa.select(Board.figures["runs"].as_integer()).join(ScoringSet, sa.and_(*its_board))
+    on_board = on_board.where(ScoringSet.evaluation_id == Evaluation.id, IS_CURRENT, Board.subset == Subset.ALL)
+    received = sa.select(sa.func.count()).where(Submission.evaluation_id == Evaluation.id, on_boards())
+    runs = sa.func.coalesce(on_board.scalar_subquery(), received.scalar_subquery())
+    return queries, dict(session.execute(sa.select(Evaluation.id, runs).where(Evaluation.id.in_(evaluations))).all())

@@ -57,7 +57,7 @@ class Submission(Base):
 
     id: Mapped[Key]
     evaluation_id: Mapped[int] = mapped_column(sa.ForeignKey("evaluation.id"))
-    team_id: Mapped[int] = mapped_column(sa.ForeignKey("team.id"), index=True)
+    team_id: Mapped[int] = mapped_column(sa.ForeignKey("team.id"))
     system_id: Mapped[int] = mapped_column(sa.ForeignKey("system.id"), index=True)
     # NULL: the command line
     submitter_id: Mapped[int | None] = mapped_column(sa.ForeignKey("user.id"), index=True)
@@ -99,6 +99,7 @@ class Submission(Base):
     __table_args__ = (
         sa.UniqueConstraint("submitter_id", "sending_key"),
         sa.Index(None, "evaluation_id", "system_id"),
+        sa.Index(None, "team_id", "evaluation_id"),
         sa.Index("ix_submission_newest", "evaluation_id", "received_at", "id"),
         sa.Index("ix_submission_on_boards", "evaluation_id", sqlite_where=ON_BOARDS, postgresql_where=ON_BOARDS),
         {"sqlite_autoincrement": True},  # the number of a test run that was removed is no other run's

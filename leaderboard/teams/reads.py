@@ -84,10 +84,10 @@ def find_known_team(session: Session, actor: Actor, slug: str, now: datetime) ->
 
 def is_known(session: Session, actor: Actor, team: Team, now: datetime) -> bool:
     """Whether there is such a team for `actor`."""
-    shown = selection.with_current_scoring(sa.select(Submission.evaluation_id)).where(
-        Submission.team_id == team.id, selection.on_boards(), Scoring.state == State.SCORED
-    )
-    return access.knows_team(session, actor, team, evaluations_where(session, Evaluation.id.in_(shown)), now)
+    own = Submission.evaluation_id == Evaluation.id, Submission.team_id == team.id
+    shown = selection.with_current_scoring(sa.select(Submission.id)).where(*own, selection.on_boards())
+    on_boards = evaluations_where(session, shown.where(Scoring.state == State.SCORED).exists())
+    return access.knows_team(session, actor, team, on_boards, now)
 
 
 def find_team_let_in(session: Session, actor: Actor, campaign: Campaign, slug: str) -> Team:
@@ -296,8 +296,8 @@ def team_page(session: Session, actor: Actor, slug: str, now: datetime) -> TeamP
 
 def _places(session: Session, actor: Actor, team: Team, now: datetime) -> dict[int, list[TeamPlace]]:
     """System -> its places on the boards whose names and ranks this reader sees, newest period first."""
-    entered = sa.select(Submission.evaluation_id).where(Submission.team_id == team.id)
-    evaluations = evaluations_where(session, Evaluation.id.in_(entered), access.known_evaluations(actor))
+    own = access.entered(Submission.team_id == team.id)
+    evaluations = evaluations_where(session, own, access.known_evaluations(actor))
     places: dict[int, list[TeamPlace]] = {}
     for evaluation, column, chosen, taken in primary_boards(session, actor, evaluations, now):
         heading = reads.evaluation_heading(evaluation, now)
@@ -515,9 +515,9 @@ def _pages(
 ) -> tuple[list[ProgressPage], list[Evaluation]]:
     """The progress of every condition that the system has a run in, the newest campaign first; and the evaluations of
     these campaigns."""
-    entered = sa.select(Submission.evaluation_id).where(Submission.system_id == record.id, selection.on_boards())
+    entered = access.entered(Submission.system_id == record.id, selection.on_boards())
     conditions: dict[Campaign, set[str]] = {}
-    for evaluation in evaluations_where(session, Evaluation.id.in_(entered), access.known_evaluations(actor)):
+    for evaluation in evaluations_where(session, entered, access.known_evaluations(actor)):
         conditions.setdefault(evaluation.campaign, set()).add(evaluation.condition)
     pages: list[ProgressPage] = []
     evaluations: list[Evaluation] = []

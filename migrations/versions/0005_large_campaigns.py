@@ -1,5 +1,5 @@
-"""Indexes for campaigns of a hundred thousand runs: what of a set waits, and the newest runs of an
-evaluation, and how many it has"""
+"""Indexes for campaigns of a hundred thousand runs: what of a set waits, the newest runs of an evaluation, and how many
+it has, and to which evaluations a team submitted"""
 
 import sqlalchemy as sa
 from alembic import op
@@ -18,3 +18,5 @@ def upgrade() -> None:
     op.create_index(
         "ix_submission_on_boards", "submission", ["evaluation_id"], sqlite_where=shown, postgresql_where=shown
     )
+    op.drop_index("ix_submission_team_id", "submission")
+    op.create_index("ix_submission_team_id_submission_evaluation_id", "submission", ["team_id", "evaluation_id"])

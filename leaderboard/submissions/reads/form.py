@@ -16,6 +16,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import VISITOR, Actor, Content, may_see, submission_refusal, subset_seen
+from leaderboard.boards.models import Standing
 from leaderboard.db import snapshot
 from leaderboard.evaluations.models import Acceptance, Agreement, Evaluation
 from leaderboard.evaluations.reads import evaluations as reads
@@ -26,10 +27,11 @@ from leaderboard.judgments.models import Judgment, Query
 from leaderboard.scoring import ranked_lines
 from leaderboard.submissions import rules as submission_rules
 from leaderboard.submissions.models import Arrival, Participation, PersonalUse, Submission
-from leaderboard.submissions.reads.selection import scored_runs
+from leaderboard.submissions.reads.selection import standing_runs
 from leaderboard.submissions.rules import Checked, Expected, Quota, RunChoice
 from leaderboard.teams.models import Membership, System, Team
 from leaderboard.teams.reads import merged
+from leaderboard.worker.models import ScoringSet
 from leaderboard.worker.reads import current_set
 
 
@@ -307,12 +309,13 @@ def submitting(
         own = sa.select(Team).join(Membership).where(Membership.user_id == actor.user_id)
         teams = [*session.scalars(own.order_by(Team.name, Team.id))]
     ids = [team.id for team in teams]
-    systems, rules = _systems(session, evaluation, ids, baseline), reads.file_rules(evaluation)
+    rules = reads.file_rules(evaluation)
     asked = () if baseline else reads.form_fields(evaluation)
     quotas, personal = quotas_of(session, evaluation, ids, actor.user_id, now)
     entered = Participation.evaluation_id == evaluation.id, Participation.team_id.in_(ids)
     primaries = sa.select(Submission).join(Participation, Participation.primary_submission_id == Submission.id)
-    primary = {run.team_id: run.name for run in session.scalars(primaries.where(*entered))}
+    primary = {run.team_id: run for run in session.scalars(primaries.where(*entered))}
+    systems = _systems(session, evaluation, ids, {run.id for run in primary.values()}, baseline)
     return Submitting(
         evaluation=reads.evaluation_heading(evaluation, now),
         run_choice=evaluation.campaign.run_choice,
@@ -325,7 +328,7 @@ def submitting(
                 id=0 if baseline else team.id,
                 systems=systems.get(team.id, ()),
                 quota=quotas[team.id],
-                primary=primary.get(team.id, ""),
+                primary=primary[team.id].name if team.id in primary else "",
             )
             for team in teams
         ),
@@ -351,14 +354,14 @@ def _agreements(session: Session, actor: Actor, evaluation: Evaluation) -> tuple
 
 
 def _systems(
-    session: Session, evaluation: Evaluation, team_ids: list[int], baseline: bool
+    session: Session, evaluation: Evaluation, team_ids: list[int], primaries: Collection[int], baseline: bool
 ) -> dict[int, tuple[OwnSystem, ...]]:
-    """The systems of each team that its members may submit runs of, or its baselines."""
-    choice = evaluation.campaign.run_choice
-    is_chosen = choice is RunChoice.PRIMARY
-    of_teams = Submission.evaluation_id == evaluation.id, Submission.team_id.in_(team_ids), ~Submission.late
-    runs = [run for own in scored_runs(session, *of_teams).values() for run in own] if is_chosen else []
-    standing = {run.system_id: run for run in submission_rules.selected_runs(runs, choice, lambda _: None, "none")}
+    """The systems of each team that its members may submit runs of, or its baselines. primaries: runs that are their
+    teams' primary ones"""
+    is_chosen = evaluation.campaign.run_choice is RunChoice.PRIMARY
+    of_teams = Standing.system_id.in_(sa.select(System.id).where(System.team_id.in_(team_ids)))
+    own = ScoringSet.evaluation_id == evaluation.id, of_teams, Standing.late.is_(False)
+    standing = {run.system_id: run for run in standing_runs(session, *own)} if is_chosen else {}
     systems: dict[int, tuple[OwnSystem, ...]] = {}
     for system in session.scalars(
         sa.select(System)
@@ -366,7 +369,7 @@ def _systems(
         .order_by(System.name, System.id)
     ):
         run = standing.get(system.id)
-        name = session.get_one(Submission, run.submission_id).name if run else "" if is_chosen else None
-        own = OwnSystem(system.id, system.name, name, run is not None and run.is_primary)
-        systems[system.team_id] = (*systems.get(system.team_id, ()), own)
+        name = run.name if run else "" if is_chosen else None
+        listed = OwnSystem(system.id, system.name, name, run is not None and run.id in primaries)
+        systems[system.team_id] = (*systems.get(system.team_id, ()), listed)
     return systems

@@ -169,6 +169,14 @@ def scored_runs(
     return runs
 
 
+def standing_runs(session: Session, *which: sa.ColumnElement[bool]) -> Sequence[Submission]:
+    """The runs that count for systems by the rule of primary runs, as their rows say it. which: conditions on Standing,
+    ScoringSet and Submission"""
+    rows = sa.select(Submission).join(Scoring).join(Standing, Standing.scoring_id == Scoring.id)
+    rows = rows.join(ScoringSet, ScoringSet.id == Standing.scoring_set_id)
+    return session.scalars(rows.where(IS_CURRENT, Standing.run_choice == RunChoice.PRIMARY, *which)).all()
+
+
 ONLY_ORGANISERS = "only the organisers can change now which run counts for a system"
 
 

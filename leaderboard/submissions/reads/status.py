@@ -15,7 +15,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, Content, may_change_standing, may_see, require, require_known, subset_seen
-from leaderboard.boards.models import Board
+from leaderboard.boards.models import Board, Standing
 from leaderboard.boards.reads.entries import Entry, Paging, SystemLabel, anonymous, paging_of
 from leaderboard.boards.reads.ranking import PrimaryResult, primary_results
 from leaderboard.db import read_so_far, snapshot
@@ -224,7 +224,8 @@ def status(session: Session, actor: Actor, submission_id: int, now: datetime) ->
     """Raises NotFound for no such submission, and for one of another team that is on no board yet."""
     run, scoring, participation, state = find_submission(session, actor, submission_id, now)
     evaluation, inside = run.evaluation, _is_inside(actor, run)
-    is_primary = participation is not None and participation.primary_submission_id == run.id
+    primary = participation and participation.primary_submission_id
+    is_primary = primary == run.id
     may_choose = inside and state == State.SCORED and may_change_standing(actor, evaluation, now)
     results_open, _, named = _seen_of(actor, run, now)
     named = named or inside
@@ -241,7 +242,7 @@ def status(session: Session, actor: Actor, submission_id: int, now: datetime) ->
         state=state,
         own=actor.is_in(run.team_id),
         may_act=inside,
-        may_let_stand=may_choose and _could_stand(session, run),
+        may_let_stand=may_choose and _could_stand(session, run, primary),
         may_make_primary=may_choose and not (run.late or is_primary),
         results_open=results_open,
         title=run_rules.title_of_run(run.label if named else "", run.filename if inside else "", run.id),
@@ -376,12 +377,14 @@ def _is_inside(actor: Actor, run: Submission) -> bool:
     return actor.answers_for(run.team_id, run.evaluation.campaign_id)
 
 
-def _could_stand(session: Session, run: Submission) -> bool:
-    """Whether another run stands for the system that is not its team's primary one; only the primary rule chooses."""
+def _could_stand(session: Session, run: Submission, primary: int | None) -> bool:
+    """Whether this scored run does not stand for its system, and its team's primary run does not either; only the
+    primary rule chooses."""
     if run.evaluation.campaign.run_choice is not run_rules.RunChoice.PRIMARY:
         return False
-    standing = selection.selected_by_order(selection.contenders(session, run))
-    return standing is not None and standing.submission_id != run.id and (standing.off_board or not standing.is_primary)
+    own = ScoringSet.evaluation_id == run.evaluation_id, Standing.system_id == run.system_id
+    standing = selection.standing_runs(session, *own, Standing.late == run.late)
+    return not {run.id, primary} & {each.id for each in standing}  # none stands where a place is kept empty
 
 
 def awaits(session: Session, scoring: Scoring | None, state: str, results_open: bool, subset: Subset) -> str:
