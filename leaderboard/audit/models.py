@@ -23,7 +23,9 @@ class Event(Base):
 
     id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
     at: Mapped[datetime] = mapped_column(index=True)
-    actor_id: Mapped[int | None] = mapped_column(sa.ForeignKey("user.id"))  # NULL: the command line or a worker
+    actor_id: Mapped[int | None] = mapped_column(
+        sa.ForeignKey("user.id"), index=True
+    )  # NULL: the command line or a worker
     action: Mapped[str]
     subject: Mapped[str]
     subject_id: Mapped[int]

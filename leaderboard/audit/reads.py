@@ -14,7 +14,7 @@ from leaderboard.accounts.models import User
 from leaderboard.audit.audited_tables import ALL_ROWS, state_before
 from leaderboard.audit.models import Event
 from leaderboard.audit.stored_events import StoredEvent, stored_events
-from leaderboard.boards.reads.entries import Paging, paging_of
+from leaderboard.boards.reads.entries import Paging, paging_within
 from leaderboard.campaigns.models import Campaign
 from leaderboard.evaluations.models import Agreement, Evaluation
 from leaderboard.evaluations.reads.evaluations import organised_campaign
@@ -23,6 +23,7 @@ from leaderboard.judgments.models import JudgmentRevision, Query
 from leaderboard.numbers import read_whole
 from leaderboard.submissions.models import Submission
 from leaderboard.teams.models import System, Team
+from leaderboard.teams.reads import systems_entered
 from leaderboard.teams.rules import COMMAND_LINE, NUMBERED_ACCOUNT, WORKER
 from leaderboard.worker.models import Scoring, ScoringSet
 
@@ -205,15 +206,16 @@ def trail(
     page: int | None,
 ) -> TrailPage:
     """Raises NotFound, and InvalidFields by the filters that are none."""
-    within = _of_campaign(organised_campaign(session, actor, campaign_slug))
+    within = _of_campaign(session, organised_campaign(session, actor, campaign_slug))
     asked = [within, *_conditions(filters)]
-    paging = paging_of(session.scalar(sa.select(sa.func.count(Event.id)).where(*asked)) or 0, page, ROWS)
+    numbers = sa.select(Event.id).where(*asked).order_by(Event.id.desc())
+    paging = paging_within(session, numbers, page, ROWS)
     if page is not None:
-        numbers = sa.select(Event.id).where(*asked).order_by(Event.id.desc()).limit(ROWS).offset(paging.before(ROWS))
-        asked = [Event.id.in_(session.scalars(numbers).all())]
+        own = session.scalars(numbers.limit(ROWS).offset(paging.before(ROWS)))
+        asked = [Event.id.in_(own.all())]
     events = list(stored_events(session, *asked, newest_first=True))
-    doers = sa.select(Event.actor_id).where(within).distinct()
-    people = session.execute(sa.select(User.id, User.name).where(User.id.in_(doers)).order_by(User.name)).all()
+    did = sa.select(Event.id).where(Event.actor_id == User.id, within).limit(1).scalar_subquery()
+    people = session.execute(sa.select(User.id, User.name).where(did.is_not(None)).order_by(User.name)).all()
     numbers_by_table = defaultdict[str, set[int]](set, user={number for number, _ in people})
     for table, number in (each for stored in events if stored.event for each in _numbers(stored.event)):
         numbers_by_table[table].add(number)
@@ -222,22 +224,26 @@ def trail(
     return TrailPage(filters, rows, paging, tuple((number, name) for number, name in people))
 
 
-def _of_campaign(campaign: Campaign) -> sa.ColumnElement[bool]:
-    """Condition on Event: about the campaign, or something that is part of it."""
-    evaluations = sa.select(Evaluation.id).where(Evaluation.campaign_id == campaign.id)
-    runs = Submission.evaluation_id.in_(evaluations)
-    teams, systems = sa.select(Submission.team_id).where(runs), sa.select(Submission.system_id).where(runs)
+def _of_campaign(session: Session, campaign: Campaign) -> sa.ColumnElement[bool]:
+    """Condition on Event: about the campaign, or something that is part of it. It is asked of one event after the
+    other, so that a page reads no more of the trail than it shows and counts."""
+    evaluations = session.scalars(sa.select(Evaluation.id).where(Evaluation.campaign_id == campaign.id)).all()
+    entered = systems_entered(Evaluation.id.in_(evaluations)).subquery()
+    teams, systems = sa.select(entered.c.team_id), sa.select(entered.c.id)
+    about: dict[str, Any] = {
+        name: sa.select(table.c.evaluation_id).where(table.c.id == Event.subject_id).correlate(Event).scalar_subquery()
+        for name, table in db.Base.metadata.tables.items()
+        if {"id", "evaluation_id"}.issubset(table.c.keys())
+    }
     parts: dict[str, Any] = {
         "campaign": [campaign.id],
-        "evaluation": evaluations,
         "team": sa.select(Team.id).where(Team.id.in_(teams) | Team.merged_into_id.in_(teams)),
         "system": sa.select(System.id).where(System.id.in_(systems) | System.merged_into_id.in_(systems)),
     }
-    for name, table in db.Base.metadata.tables.items():
-        if {"id", "evaluation_id"}.issubset(table.c.keys()):
-            parts[name] = sa.select(table.c.id).where(table.c.evaluation_id.in_(evaluations))
-    about = ((Event.subject == name) & Event.subject_id.in_(own) for name, own in parts.items())
-    return sa.or_(*about) & ((Event.subject != "team") | Event.action.in_(OF_TEAM))
+    its_evaluation = sa.case(about | {"evaluation": Event.subject_id}, value=Event.subject)
+    is_part = ((Event.subject == name) & Event.subject_id.in_(own) for name, own in parts.items())
+    within = sa.or_(its_evaluation.in_(evaluations), *is_part)
+    return within & ((Event.subject != "team") | Event.action.in_(OF_TEAM))
 
 
 def _number(text: str) -> int:

@@ -28,8 +28,8 @@ TEAM = "/teams/<team>"
 SYSTEMS = f"{TEAM}/systems"
 SYSTEM_THERE = f"{CAMPAIGN}/systems/<int:system_id>"
 SYSTEM_LIST = Table(
-    ("system", "name", "team", "kind", "runs"),
-    lambda row: (f"{row['team_slug']}/{row['slug']}", row["name"], row["team"], row["kind"], row["runs"]),
+    ("system", "name", "team", "kind"),
+    lambda row: (f"{row['team_slug']}/{row['slug']}", row["name"], row["team"], row["kind"]),
     "no system has a run there yet",
 )
 REQUESTS = Table(

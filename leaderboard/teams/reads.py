@@ -530,7 +530,7 @@ def _pages(
 
 @frozen
 class OrganisedTeam:
-    """runs, systems: in the campaign; may_rename: whether the reader may rename it or merge it with another."""
+    """systems: with runs in the campaign; may_rename: whether the reader may rename it or merge it with another."""
 
     id: int
     name: str
@@ -538,7 +538,6 @@ class OrganisedTeam:
     description: str
     members: int
     systems: int
-    runs: int
     may_rename: bool
 
 
@@ -566,20 +565,31 @@ class SharedEvaluation:
 class Merging:
     """What making `source` a part of `target` would do.
 
+    runs, systems  that move, in all campaigns
     refusal  why the reader may not do it, in words; "" where they may
     """
 
     source: OrganisedTeam
     target: OrganisedTeam
-    twins: tuple[Twin, ...]
-    shared: tuple[SharedEvaluation, ...]
-    refusal: str
+    twins: tuple[Twin, ...] = ()
+    shared: tuple[SharedEvaluation, ...] = ()
+    runs: int = 0
+    systems: int = 0
+    refusal: str = ""
 
     @property
     def effect(self) -> str:
         """What has to be confirmed, with how much it is about."""
-        moved = f"{numbers.counted(self.source.runs, 'run')} of {numbers.counted(self.source.systems, 'system')}"
+        moved = f"{numbers.counted(self.runs, 'run')} of {numbers.counted(self.systems, 'system')}"
         return f"{moved} of {self.source.name} become those of {self.target.name}, for good."
+
+
+def systems_entered(*which: sa.ColumnElement[bool]) -> sa.Select[int, int]:
+    """Statement: the systems that have runs in evaluations of these conditions, and their teams. Each that its team
+    took part in is asked for one."""
+    of_team = sa.select(System.id, System.team_id).join(Participation, Participation.team_id == System.team_id)
+    of_team = of_team.join(Evaluation, Evaluation.id == Participation.evaluation_id)
+    return of_team.where(access.entered(Submission.system_id == System.id), *which).distinct()
 
 
 def organised_teams(
@@ -587,20 +597,20 @@ def organised_teams(
 ) -> tuple[OrganisedTeam, ...]:
     """Those that have runs in the campaign, by name. Raises NotFound."""
     campaign = reads.organised_campaign(session, actor, campaign_slug)
+    entered = systems_entered(Evaluation.campaign_id == campaign.id).subquery()
     rows = session.execute(
-        sa.select(Team, MEMBERS, sa.func.count(Submission.system_id.distinct()), sa.func.count(Submission.id))
-        .join(Submission, Submission.team_id == Team.id)
-        .join(Submission.evaluation)
-        .where(Evaluation.campaign_id == campaign.id, *which)
+        sa.select(Team, MEMBERS, sa.func.count())
+        .join(entered, entered.c.team_id == Team.id)
+        .where(*which)
         .group_by(Team.id)
         .order_by(Team.name, Team.id)
     )
     return tuple(
         snapshot(
-            OrganisedTeam, team, members=size, systems=systems, runs=runs,
+            OrganisedTeam, team, members=size, systems=systems,
             may_rename=access.organises_all_entered(session, actor, team_id=team.id),
         )
-        for team, size, systems, runs in rows
+        for team, size, systems in rows
     )  # fmt: skip
 
 
@@ -619,14 +629,16 @@ def merging(
     both = session.get_one(Team, source_id), session.get_one(Team, target_id)
     refusal = access.merging_refusal(session, actor, *both)
     if refusal:  # and nothing of what they did in campaigns that the reader may know nothing of
-        return Merging(source, target, (), (), refusal)
+        return Merging(source, target, refusal=refusal)
     of_both = Submission.team_id.in_((source_id, target_id))
     runs = Counter(session.scalars(sa.select(Submission.system_id).where(of_both)))
+    own = set(session.scalars(sa.select(System.id).where(System.team_id == source_id, System.id.in_(runs))))
     twins = tuple(
         Twin(own.slug, own.name, runs[own.id], runs[other.id], own.is_baseline == other.is_baseline)
         for own, other in namesakes(session, *both)
     )
-    return Merging(source, target, twins, tuple(_shared(session, source_id, target_id)), "")
+    shared = tuple(_shared(session, source_id, target_id))
+    return Merging(source, target, twins, shared, sum(runs[system] for system in own), len(own))
 
 
 def _shared(session: Session, source_id: int, target_id: int) -> Iterator[SharedEvaluation]:
@@ -648,11 +660,9 @@ def _shared(session: Session, source_id: int, target_id: int) -> Iterator[Shared
 class OrganisedSystem(SystemFacts):
     """What an organiser is told of a system.
 
-    runs        in the campaign
     may_change  whether the reader organises every campaign that it has runs in
     """
 
-    runs: int
     may_change: bool
 
 
@@ -670,34 +680,23 @@ def organised_systems(
 ) -> tuple[OrganisedSystem, ...]:
     """Those that have runs in the campaign: baselines first, then by team and name. Raises NotFound."""
     campaign = reads.organised_campaign(session, actor, campaign_slug)
-    rows = session.execute(
-        sa.select(System, sa.func.count(Submission.id))
+    entered = systems_entered(Evaluation.campaign_id == campaign.id).subquery()
+    systems = session.scalars(
+        sa.select(System)
         .join(System.team)
         .options(sa.orm.contains_eager(System.team))
-        .join(Submission, Submission.system_id == System.id)
-        .join(Evaluation, Evaluation.id == Submission.evaluation_id)
-        .where(Evaluation.campaign_id == campaign.id, *which)
-        .group_by(System.id, Team.id)
+        .where(System.id.in_(sa.select(entered.c.id)), *which)
         .order_by(System.kind != SystemKind.BASELINE, Team.name, System.name, System.id)
     ).all()
-    of_others = _of_others(session, actor, [system.id for system, _ in rows])
+    others = Evaluation.campaign_id.not_in(actor.organises), System.id.in_([system.id for system in systems])
+    of_others = set() if actor.all_powerful else set(session.scalars(systems_entered(*others)))
     return tuple(
         snapshot(
             OrganisedSystem,
             system,
             team=system.team.name,
             team_slug=system.team.slug,
-            runs=runs,
             may_change=system.id not in of_others,
         )
-        for system, runs in rows
+        for system in systems
     )
-
-
-def _of_others(session: Session, actor: Actor, systems: Sequence[int]) -> set[int]:
-    """The systems that have runs in campaigns of others."""
-    if actor.all_powerful:
-        return set()
-    of_runs = sa.select(Submission.system_id).join(Evaluation, Evaluation.id == Submission.evaluation_id)
-    others = Evaluation.campaign_id.not_in(actor.organises)
-    return {*session.scalars(of_runs.where(Submission.system_id.in_(systems), others).distinct())}

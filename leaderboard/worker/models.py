@@ -136,8 +136,8 @@ class Scoring(Base):
         # Hardly any, so that whoever looks for them reads no other.
         sa.Index("ix_scoring_of_the_past", "scoring_set_id", **_where("of_the_past")),
         sa.Index("ix_scoring_failed", "scoring_set_id", **_where("state = 'failed'")),
-        # Whether, and how many, of a set wait: every worker and every board asks.
-        sa.Index("ix_scoring_waiting", "scoring_set_id", **_where("state IN ('queued', 'scoring')")),
+        # Whether, how many and since when those of a set wait: every worker and every board asks.
+        sa.Index("ix_scoring_waiting", "scoring_set_id", "queued_at", **_where("state IN ('queued', 'scoring')")),
     )
 
     submission: Mapped[Submission] = relationship()

@@ -110,16 +110,18 @@ def per_query_columns(scoring_set: ScoringSet) -> tuple[Column, ...]:
 ROWS = 100  # of a page of a table of systems
 WHOLE = 200  # rows: up to so many stand on one page
 
+COUNTED = 1000  # rows of a list that may be far longer
 NEAR = 2  # pages before and after the one that is shown
 
 
 @frozen
 class Paging:
-    """Which page of how many, 1-based; `rows` over all of them."""
+    """Which page of how many, 1-based; `rows` over all of them; where `more`, at least so many."""
 
     page: int
     pages: int
     rows: int
+    more: bool = False
 
     @property
     def near(self) -> tuple[int, ...]:
@@ -143,6 +145,14 @@ def paging_of(rows: int, page: int | None, size: int) -> Paging:
     """Where page `page` of so many rows is; None: all of them on one. A page past the last is the last."""
     pages = 1 if page is None else max(1, -(-rows // size))
     return Paging(min(max(page or 1, 1), pages), pages, rows)
+
+
+def paging_within(session: Session, rows: sa.Select[Any], page: int | None, size: int) -> Paging:
+    """The same of the rows of a statement, which are counted up to COUNTED behind the page, so that it takes no longer
+    where there are far more."""
+    bound = None if page is None else page * size + COUNTED
+    counted = session.scalar(sa.select(sa.func.count()).select_from(rows.limit(bound).subquery())) or 0
+    return replace(paging_of(counted, page, size), more=counted == bound)
 
 
 def paged(rows: Sequence[Row], page: int | None, size: int) -> tuple[tuple[Row, ...], Paging]:

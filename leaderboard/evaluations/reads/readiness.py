@@ -170,16 +170,17 @@ def _measures(session: Session, evaluation: Evaluation, revision: JudgmentRevisi
 
 def _dates(session: Session, evaluation: Evaluation, now: datetime) -> Points:
     takes_runs = phase_of(evaluation, now) in TAKES_RUNS
-    counts = sa.select(sa.func.count(), sa.func.count(Submission.imported_at))
-    runs, imported = session.execute(counts.where(Submission.evaluation_id == evaluation.id)).one()
+    own = Submission.evaluation_id == evaluation.id
+    has_runs = db.exists(session, own)
+    all_imported = has_runs and not db.exists(session, own, Submission.imported_at.is_(None))
     parts = {"results": "the board", "details": "results by query", "texts": "texts of queries"}
     waiting = [words for name, words in parts.items() if getattr(evaluation, name) is Opening.CLOSED]
     start, end = (moment and moments.moment_in_words(moment) for moment in (evaluation.opens_at, evaluation.closes_at))
-    if not end and 0 < runs == imported:
+    if not end and all_imported:
         yield TO_DO, "Its runs were imported, and it accepts new runs without end: give it the dates that it had."
     elif waiting and not end:
         yield LOOK, f"It never closes, so these never become public: {', '.join(waiting)}."
-    elif not takes_runs and not runs:
+    elif not takes_runs and not has_runs:
         yield TO_DO, f"It closed on {end}. No run ever came: give it dates to come."
     if takes_runs and (revealed := reads.revealed_in_words(reads.once_revealed(session, evaluation))):
         yield LOOK, f"It accepts and ranks runs again, although this was public before: {revealed}."
@@ -238,10 +239,11 @@ def _document_list(evaluation: Evaluation) -> Points:
 
 
 def _baselines(session: Session, evaluation: Evaluation, now: datetime) -> Points:
-    systems = sa.select(sa.func.count(sa.distinct(System.id))).join(Submission, Submission.system_id == System.id)
     own = Submission.evaluation_id == evaluation.id, Submission.withdrawn_at.is_(None)
+    has_runs = sa.exists().where(Submission.system_id == System.id, *own)
+    systems = sa.select(sa.func.count(System.id)).where(System.kind == SystemKind.BASELINE, has_runs)
     words = "No baseline yet. Beside a baseline participants see better where they stand."
-    count = session.scalar(systems.where(System.kind == SystemKind.BASELINE, *own))
+    count = session.scalar(systems)
     if count or not access.submission_refusal(evaluation, now, now):
         yield (DONE, f"{counted(count, 'baseline')}.") if count else (LOOK, words)
 

@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, Content, may_change_standing, may_see, require, require_known, subset_seen
 from leaderboard.boards.models import Board, Standing
-from leaderboard.boards.reads.entries import Entry, Paging, SystemLabel, anonymous, paging_of
+from leaderboard.boards.reads.entries import COUNTED, Entry, Paging, SystemLabel, anonymous, paging_within
 from leaderboard.boards.reads.ranking import PrimaryResult, primary_results
 from leaderboard.db import read_so_far, snapshot
 from leaderboard.errors import BadInput, NotFound
@@ -31,7 +31,7 @@ from leaderboard.submissions.reads import selection
 from leaderboard.submissions.rules import SHOWN_STATES, UNFINISHED, Designation, Ruling, State, SystemKind
 from leaderboard.teams.models import Pseudonym, System, Team
 from leaderboard.worker.models import IN_QUEUE, Scoring, ScoringSet
-from leaderboard.worker.reads import current_set, note_current_set
+from leaderboard.worker.reads import IS_CURRENT, current_set, note_current_set
 
 MOST_VALUES = 50  # that a filter offers
 
@@ -224,7 +224,7 @@ def status(session: Session, actor: Actor, submission_id: int, now: datetime) ->
     """Raises NotFound for no such submission, and for one of another team that is on no board yet."""
     run, scoring, participation, state = find_submission(session, actor, submission_id, now)
     evaluation, inside = run.evaluation, _is_inside(actor, run)
-    primary = participation and participation.primary_submission_id
+    primary = participation.primary_submission_id if participation else None
     is_primary = primary == run.id
     may_choose = inside and state == State.SCORED and may_change_standing(actor, evaluation, now)
     results_open, _, named = _seen_of(actor, run, now)
@@ -482,8 +482,9 @@ class SubmissionRow:
 class SubmissionList:
     """rows: of one page, the newest first.
 
-    counts           how many in each state, whatever state is asked for
-    waiting_since    since when the oldest is queued that waits or is being scored
+    counts           how many in each state, whatever state is asked for; on a page of the COUNTED newest ones
+    more             whether there may be more than these
+    waiting_since    since when the oldest is queued that waits or is being scored, whatever is asked for
     teams            those that submitted, as (slug, name)
     fields           the keys of the fields that their evaluations ask, or asked
     """
@@ -492,6 +493,7 @@ class SubmissionList:
     rows: tuple[SubmissionRow, ...]
     paging: Paging
     counts: dict[str, int]
+    more: bool
     waiting_since: datetime | None
     teams: tuple[tuple[str, str], ...]
     fields: tuple[str, ...]
@@ -519,14 +521,21 @@ def submissions(
     conditions = _conditions(filters)
     of_state = conditions.pop("state", sa.true())
     asked = [within, *conditions.values()]
-    in_state = _joined(sa.select(selection.SHOWN_STATE, sa.func.count())).where(*asked).group_by(selection.SHOWN_STATE)
+    newest_first = Submission.received_at.desc(), Submission.id.desc()
+    newest = _joined(sa.select(selection.SHOWN_STATE.label("state"))).where(*asked).order_by(*newest_first)
+    paging = paging_within(session, newest.where(of_state), page, ROWS)
+    states = newest.limit(None if page is None else COUNTED).subquery()
+    in_state = sa.select(states.c.state, sa.func.count()).group_by(states.c.state)
     counts = dict.fromkeys(SHOWN_STATES, 0) | dict(session.execute(in_state).all())
-    paging = paging_of(counts[filters.state] if filters.state else sum(counts.values()), page, ROWS)
-    statement = _rows().where(*asked, of_state).order_by(Submission.received_at.desc(), Submission.id.desc())
+    statement = _rows().where(*asked, of_state).order_by(*newest_first)
     if page is not None:
         statement = statement.limit(ROWS).offset(paging.before(ROWS))
     rows = _read_rows(session, actor, statement, now)
-    oldest = session.scalar(_joined(sa.select(sa.func.min(Scoring.queued_at))).where(sa.text(IN_QUEUE), *asked))
+    waiting = sa.select(sa.func.min(Scoring.queued_at)).where(
+        Scoring.scoring_set_id == ScoringSet.id, sa.text(IN_QUEUE)
+    )
+    of_sets = sa.select(waiting.scalar_subquery()).join_from(ScoringSet, Evaluation)
+    oldest = min(filter(None, session.scalars(of_sets.where(within, IS_CURRENT))), default=None)
     has_sent = sa.exists().where(selection.ITS_TEAMS_PART)  # whose only upload broke off has taken part all the same
     taking_part = sa.select(Team.slug, Team.name).join(Participation, Participation.team_id == Team.id)
     teams = session.execute(
@@ -542,6 +551,7 @@ def submissions(
         rows=rows,
         paging=paging,
         counts=counts,
+        more=page is not None and sum(counts.values()) == COUNTED,
         waiting_since=oldest,
         teams=tuple((slug, name) for slug, name in teams),
         fields=tuple(dict.fromkeys(asked_fields)),
