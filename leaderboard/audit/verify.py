@@ -433,8 +433,8 @@ def check_standing(session: Session, report: Report) -> None:
         stored = stored_selection(session, Standing.scoring_set_id == set_id)
         expected = selection_by_rule(session, of_sets=ScoringSet.id == set_id)
         report.standing += len({row.scoring_id for row in stored})
-        here, there = ({row[:-1]: row.scoring_id for row in own} for own in (stored, expected))
-        differing = {(*row[-3:-1], here.get(row[:-1]), there.get(row[:-1])) for row in stored ^ expected}
+        here, there = ({row[:-2]: row.scoring_id for row in own} for own in (stored, expected))
+        differing = {(row.system_id, row.late, here.get(row[:-2]), there.get(row[:-2])) for row in stored ^ expected}
         for system, late, *scorings in sorted(differing, key=str):
             where = name_of_row(session, "system", system)
             what = f"which {'late ' if late else ''}run stands in set {set_id}"

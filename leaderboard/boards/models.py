@@ -46,7 +46,7 @@ class Standing(Base):
     row. The rows of a set that boards have ceased to show say which run stood then.
 
     `subset`, `rounded`: of the best run, over which queries it is best, and whether by means as they are rounded for
-    whoever may not see single queries.
+    whoever may not see single queries. `chosen_of`: from how many runs; 1 where means have no say.
     """
 
     __tablename__ = "standing"
@@ -58,3 +58,4 @@ class Standing(Base):
     system_id: Mapped[int] = mapped_column(sa.ForeignKey("system.id", ondelete="CASCADE"), primary_key=True, index=True)
     late: Mapped[bool] = mapped_column(primary_key=True)
     scoring_id: Mapped[int] = mapped_column(sa.ForeignKey("scoring.id", ondelete="CASCADE"), index=True)
+    chosen_of: Mapped[int] = mapped_column(server_default="1")

@@ -18,6 +18,7 @@ from sqlalchemy.orm import Session
 
 from leaderboard import db, errors, metrics
 from leaderboard.access import Actor, Content, may_see, rounding_seen, subset_seen
+from leaderboard.boards.models import Standing
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.rules import ScoringSettings
 from leaderboard.frozen import frozen
@@ -211,7 +212,7 @@ LABELLED = (  # what an entry holds beside the fields of `ScoredRun`, and of whi
     Submission.designation,
     *(Scoring.missing, Scoring.unjudged, System.kind, Pseudonym.number, System.name, System.slug, Team.name, Team.slug),
 )
-WIDTH = FIELDS + len(LABELLED)
+WIDTH = FIELDS + len(LABELLED) + 1  # and from how many runs its mean chose it
 
 
 def gives_interval(queries: Any) -> Any:
@@ -407,10 +408,11 @@ def load_entries(
         if each.scoring_set.shown_until:
             of_past, standing = scorings_of(each.scoring_set, each.moment, standing)
             which += of_past
+    chosen_of = sa.literal(1) if standing is None else Standing.chosen_of
     nameless = [each.evaluation.id for each in shown if not each.sees(Content.NAMES, own=False)]
     of_system = Pseudonym.system_id == Submission.system_id, Pseudonym.evaluation_id == Submission.evaluation_id
     statement = (
-        select_scored_runs(*LABELLED, of_sets=ScoringSet.id.in_(by_set), standing=standing)
+        select_scored_runs(*LABELLED, chosen_of, of_sets=ScoringSet.id.in_(by_set), standing=standing)
         .where(*which)
         .join(Team, Team.id == Submission.team_id)
         .outerjoin(Pseudonym, sa.and_(*of_system, Pseudonym.evaluation_id.in_(nameless)))
@@ -491,7 +493,9 @@ def _label(
 
 def _entry(disclosure: Disclosure, row: Sequence[Any], measures: Sequence[str]) -> Entry | None:
     """The run of a row of the statement, with these figures; None where the reader may not see its means."""
-    team_id, run_at, assumed, label, version, designation, missing, unjudged, kind, *named = row[FIELDS + 1 : WIDTH]
+    team_id, run_at, assumed, label, version, designation, missing, unjudged, kind, *named, chosen_of = row[
+        FIELDS + 1 : WIDTH
+    ]
     own = disclosure.actor.is_in(team_id)
     if not disclosure.sees(Content.RESULTS, own):
         return None
@@ -501,7 +505,7 @@ def _entry(disclosure: Disclosure, row: Sequence[Any], measures: Sequence[str]) 
     stored = {name: row[start : start + 4] for start, name in zip(range(WIDTH, len(row), 4), measures, strict=True)}
     figures = _as_seen(disclosure, own, stored)
     label, version = (label, version) if is_named else ("", "")
-    more = run_at, assumed, system, label, version, designation, own, missing, figures
+    more = run_at, assumed, system, label, version, designation, own, missing, figures, chosen_of
     return Entry(*[*row[:FIELDS], *more])
 
 

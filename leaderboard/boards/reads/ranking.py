@@ -118,8 +118,7 @@ def load_candidates(
     for shown, own in others.items():
         runs = _may_be_best(session, actor, own, by) if shown is Show.BEST else None
         entries += table.load_entries(session, own, wanted, runs=runs)
-    best = [each for way, own in stored.items() for each in own if way.run_choice is rules.RunChoice.BEST]
-    counts = _counts(session, [*best, *others.get(Show.BEST, ())])
+    counts = _counts(session, others.get(Show.BEST, ()))
     return [replace(entry, chosen_of=counts[_group(entry)]) if _group(entry) in counts else entry for entry in entries]
 
 

@@ -7,7 +7,7 @@ The rows of a set that boards have ceased to show, or that was set aside (`HAS_C
 stood then, which an old board reads.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from datetime import UTC, datetime
 from functools import cache
@@ -41,7 +41,7 @@ OF_RUN = (
 
 class Stands(NamedTuple):
     """A row of Standing: by which way of choosing (`StoredChoice`) in which set, for which system, and whether its late
-    run is meant; and the scoring that stands there."""
+    run is meant; and the scoring that stands there, from how many."""
 
     scoring_set_id: int
     run_choice: rules.RunChoice
@@ -50,6 +50,7 @@ class Stands(NamedTuple):
     system_id: int
     late: bool
     scoring_id: int
+    chosen_of: int
 
     @property
     def way(self) -> rules.StoredChoice:
@@ -127,9 +128,13 @@ def selection_by_rule(
     selected: set[Stands] = set()
     for scoring_set in session.scalars(sa.select(ScoringSet).where(of_sets).order_by(ScoringSet.id)).all():
         runs, means = _runs_with_means(session, scoring_set, *which, at=at)
+        counts = Counter((run.system_id, run.late) for run in runs)
         for way in rules.stored_choices(scoring_set.settings):
-            chosen = _chosen(scoring_set.settings, way, runs, means[way.subset])
-            selected |= {Stands(scoring_set.id, *way, run.system_id, run.late, run.scoring_id) for run in chosen}
+            by_mean = way.run_choice is rules.RunChoice.BEST
+            for run in _chosen(scoring_set.settings, way, runs, means[way.subset]):
+                place = run.system_id, run.late
+                number = counts[place] if by_mean else 1
+                selected.add(Stands(scoring_set.id, *way, *place, run.scoring_id, number))
     return selected
 
 
