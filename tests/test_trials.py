@@ -105,12 +105,21 @@ def test_a_claim_and_the_pages_of_a_board_read_as_much_whatever_the_submissions_
     for name in (
         "a claim",
         "a worker's look",
+        "front page",
+        "campaign",
         "board",
+        "board of best runs",
         "progress",
         "queries",
         "a query",
         "a run",
+        "a team",
         "a system",
+        "status of an own run",
+        "form of a new run",
+        "organiser's evaluation",
+        "organiser's systems",
+        "organiser's teams",
         "progress while all wait",
     ):
         few, many = (cost.work for cost in grown[name])

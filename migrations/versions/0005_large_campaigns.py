@@ -1,5 +1,5 @@
 """For campaigns of a hundred thousand runs: from how many runs the best one was chosen; and indexes of what of a set
-waits and since when, of the newest runs of an evaluation and how many it has, of what a team entered, and who did what"""
+waits and since when, of the newest runs of an evaluation and how many it has, of what a team entered, and of events"""
 
 import sqlalchemy as sa
 from alembic import op

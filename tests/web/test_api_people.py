@@ -45,7 +45,7 @@ def test_the_trail_is_read_page_by_page_and_filtered(orla: Program) -> None:
     whole = orla.ask(f"{CAMPAIGN}/trail")
     assert whole["rows"][0]["did"] == "change"
     assert whole["rows"][0]["who"] == "orla"
-    assert whole["paging"] == {"page": 1, "pages": 1, "rows": len(whole["rows"])}
+    assert whole["paging"] == {"page": 1, "pages": 1, "rows": len(whole["rows"]), "more": False}
     submitted = orla.ask(f"{CAMPAIGN}/trail?subject=submission")["rows"]
     assert {row["did"] for row in submitted} == {"submit"}
     assert len(submitted) == 2
