@@ -222,6 +222,7 @@ def build_world(database: Database, folder: Path, *, qrels: str | None = QRELS, 
 def quick_hashes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Passwords hashed the same way at the lowest cost: for tests that don't look at how long guessing takes."""
     monkeypatch.setattr(credentials, "hasher", QUICK)
+    monkeypatch.setattr(credentials, "OF_NOBODY", QUICK.hash("no password"))
 
 
 @pytest.fixture(scope="session")
