@@ -110,6 +110,7 @@ class Bench:
 
     def keep(self, name: str) -> None:
         """What there is now, under a name."""
+        shutil.rmtree(self.folder / name, ignore_errors=True)
         shutil.copytree(self.place, self.folder / name)
         if self.engine == "postgresql":
             self._run(f'DROP DATABASE IF EXISTS "{name}"', f'CREATE DATABASE "{name}" TEMPLATE "here"')
