@@ -74,6 +74,9 @@ def restore(file: Path, earlier: tuple[Path, ...], own_store: bool, incomplete: 
     with connected(config) as database, ExitStack() as opened:
         (archive, manifest), *others = (opened.enter_context(reading(path)) for path in (file, *earlier))
         archives = [archive, *(other for other, _ in others)]
+        for path, (_, other) in zip(earlier, others, strict=True):
+            if other["at"] > manifest["at"]:
+                raise BadInput(f"{path} is later than {file}: restore {path}, and name {file} by --with")
         with counting_bar(len(manifest["runs"]), "Run files") as tell:
             store = RunStore(config.store_url, config)
             missing = restore_backup(

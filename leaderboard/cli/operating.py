@@ -69,7 +69,14 @@ SMTP = _sound(lambda text: Config(smtp_url=text, mail_from="a@b.example", public
 @option("--admin", "Name of the first account, which may do everything.", prompt="Name of the first admin")
 @password_stdin
 def init(
-    path: Path, database: str, store: str, public_url: str, smtp: str, mail_from: str, admin: str, password_stdin: bool
+    path: Path,
+    database: str,
+    store: str,
+    public_url: str,
+    smtp: str,
+    mail_from: str,
+    admin: str,
+    password_stdin: str | None,
 ) -> None:
     """Make an installation: its file of settings, database, store and first admin. Asks for what is not given.
 

@@ -23,7 +23,11 @@ from leaderboard.cli.options import flag, option, print_table, together, whole
 from leaderboard.config import Config
 from leaderboard.mail import writes as outbox
 
-password_stdin = flag("--password-stdin", "Read the password from the first line of standard input, without asking.")
+password_stdin = flag(
+    "--password-stdin", "Read the password from the first line of standard input, without asking.",
+    is_eager=True,  # before anything that asks and would read this line
+    callback=lambda _, __, given: sys.stdin.readline().rstrip("\r\n") if given else None,
+)  # fmt: skip
 revoke = flag("--revoke", "Take this right away instead.")
 
 
@@ -48,7 +52,7 @@ def _changing(name: str) -> Iterator[tuple[Session, User]]:
 @option("--email", "An address, which also serves to sign in.")
 @flag("--admin", "Make it an admin, who may do everything.")
 @password_stdin
-def add(name: str, email: str | None, admin: bool, password_stdin: bool) -> None:
+def add(name: str, email: str | None, admin: bool, password_stdin: str | None) -> None:
     """Make an account; asks for its password.
 
     \b
@@ -62,7 +66,7 @@ def add(name: str, email: str | None, admin: bool, password_stdin: bool) -> None
 
 @_command()
 @password_stdin
-def password(name: str, password_stdin: bool) -> None:
+def password(name: str, password_stdin: str | None) -> None:
     """Give an account a new password; whoever is signed in with it is signed out.
 
     \b
@@ -183,10 +187,10 @@ def _day(moment: datetime | None) -> str:
     return f"{moment:%Y-%m-%d}" if moment else "never"
 
 
-def ask_password(from_stdin: bool) -> str:
+def ask_password(from_stdin: str | None) -> str:
     """Never from the arguments: everybody on the machine can read those."""
-    if from_stdin:
-        return sys.stdin.readline().rstrip("\r\n")
+    if from_stdin is not None:
+        return from_stdin
     if not sys.stdin.isatty():
         raise errors.BadInput("nobody to ask for a password here; give it on standard input, with --password-stdin")
     return str(click.prompt("Password", hide_input=True, confirmation_prompt=True, err=True))

@@ -56,6 +56,7 @@ OWN_STORE = (
     "Two databases must never use one store: workers remove files that their own does not name. Name a new one in "
     "LEADERBOARD_STORE_URL or, where the old database is gone for good, use this one by --own-store"
 )
+NOT_EMPTY = "the database is not empty; name a new one in LEADERBOARD_DATABASE_URL"
 FAST = 1  # level of compression
 MOMENT = "%Y-%m-%d %H:%M:%S.%f"  # as SQLite keeps it
 LARGEST_MANIFEST = 1 << 28  # bytes: of two million runs
@@ -284,12 +285,15 @@ def not_named(store: RunStore, manifest: Manifest) -> list[str]:
 
 
 def _is_restored(database: Database, manifest: Manifest) -> bool:
-    """Whether the database is as a restore of this backup left it: that is the last event."""
+    """Whether the database is as a restore of this backup left it: that is the last event. Raises Conflict where it has
+    others."""
     if migrate.current(database) != migrate.newest():
         return False
     with database.read() as session:
         event = session.scalar(sa.select(Event).order_by(Event.id.desc()).limit(1))
-        return event is not None and event.action == RESTORED and event.facts["read"] == manifest["at"]
+    if event is not None and (event.action != RESTORED or event.facts["read"] != manifest["at"]):
+        raise Conflict(NOT_EMPTY)
+    return event is not None
 
 
 def _is_sound(store: RunStore, sha256: str) -> bool:
@@ -318,7 +322,7 @@ def _fill(connection: sa.Connection, archive: ZipFile, manifest: Manifest, *, is
     connection.execute(sa.delete(Chain))  # the one row that migrations put there
     for table, sha256 in manifest["tables"].items():
         if connection.scalar(sa.select(sa.exists().select_from(sa.table(table)))):
-            raise Conflict("the database is not empty; name a new one in LEADERBOARD_DATABASE_URL")
+            raise Conflict(NOT_EMPTY)
         if table != Installation.__tablename__ or is_same_store:
             _restore_table(connection, archive, table, sha256)
     for table, last in manifest["last_ids"].items():

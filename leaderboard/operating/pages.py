@@ -8,7 +8,6 @@ from http import HTTPStatus
 
 import sqlalchemy as sa
 from flask import Blueprint, Response, current_app, request
-from flask.blueprints import BlueprintSetupState
 
 from leaderboard import migrate
 from leaderboard.db import Database
@@ -62,12 +61,6 @@ class Readiness:
 operating = Blueprint("operating", __name__)
 
 
-@operating.record
-def _keep_readiness(state: BlueprintSetupState) -> None:
-    parts = state.app.extensions
-    parts["readiness"] = Readiness(parts["database"], parts["store"])
-
-
 @operating.get("/healthz")
 def healthz() -> Response:
     """That this process is alive. Nothing else is looked at: nobody must restart it for what is away."""
@@ -77,7 +70,10 @@ def healthz() -> Response:
 @operating.get("/readyz")
 def readyz() -> Response:
     """`ok`, or the parts that are missing."""
-    missing = current_app.extensions["readiness"].missing()
+    parts = current_app.extensions
+    if "readiness" not in parts:
+        parts["readiness"] = Readiness(database(), parts["store"])
+    missing = parts["readiness"].missing()
     return _plain(missing or "ok\n", HTTPStatus.SERVICE_UNAVAILABLE if missing else HTTPStatus.OK)
 
 

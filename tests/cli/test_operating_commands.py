@@ -117,7 +117,7 @@ def test_init_asks_for_what_is_not_given(tmp_path: Path, monkeypatch: pytest.Mon
         "smtp://mail.example.org", "ada", "board@example.org",
     ]  # fmt: skip
     asked = click.testing.CliRunner().invoke(
-        leaderboard, ["init", "--password-stdin"], input="\n".join([*answers, PASSWORD])
+        leaderboard, ["init", "--password-stdin"], input=PASSWORD + "\n".join(answers)
     )
     assert asked.exit_code == 0, asked.output
     assert asked.output.count("Error: ") == 3  # each where it was asked
@@ -126,6 +126,14 @@ def test_init_asks_for_what_is_not_given(tmp_path: Path, monkeypatch: pytest.Mon
     assert settings["LEADERBOARD_DATABASE_URL"] == f"sqlite:///{tmp_path}/data/leaderboard.sqlite"
     assert settings["LEADERBOARD_STORE_URL"] == f"{tmp_path}/store"
     assert settings["LEADERBOARD_MAIL_FROM"] == "board@example.org"
+
+
+def test_init_takes_no_password_for_the_answer_to_a_question(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    asked = click.testing.CliRunner().invoke(leaderboard, ["init", "--password-stdin"], input=PASSWORD)
+    assert asked.exit_code != 0
+    assert PASSWORD.strip() not in asked.output
+    assert [*tmp_path.iterdir()] == []
 
 
 def test_status_says_what_goes_on(ok: Says, command: Command, working: Working) -> None:

@@ -59,6 +59,10 @@ def events(process: Process) -> list[dict[str, Any]]:
 
 
 @BOTH
+def access_log(serve: Process) -> list[dict[str, Any]]:
+    return [event for event in events(serve) if event["logger"] == "leaderboard.access"]
+
+
 def test_while_the_database_is_away_one_line_tells_it_and_each_answer_is_found_by_its_number(
     world: World, tmp_path: Path
 ) -> None:
@@ -67,7 +71,7 @@ def test_while_the_database_is_away_one_line_tells_it_and_each_answer_is_found_b
         with away(world):
             answers = [ask(site.url + address) for address in ADDRESSES * 10]
         numbers = {number for _, number, _ in answers}
-        wait_until(lambda: numbers <= {said.get("request") for said in events(site.serve)}, "all is logged")
+        wait_until(lambda: numbers <= {event["request"] for event in access_log(site.serve)}, "all is logged")
         output, said = site.serve.output, events(site.serve)
     assert {status for status, _, _ in answers} == {503, 404}
     assert len(numbers) == len(answers)
@@ -78,7 +82,7 @@ def test_while_the_database_is_away_one_line_tells_it_and_each_answer_is_found_b
     assert 1 <= len(refused) <= PROCESSES
     assert {(event["kind"], event["logger"]) for event in refused} == {("NoDatabase", "leaderboard.web.errors")}
     assert {event["request"] for event in refused} <= numbers
-    answered = [event for event in said if event["logger"] == "leaderboard.access" and event["path"] != "/healthz"]
+    answered = [event for event in access_log(site.serve) if event["path"] != "/healthz"]
     assert len(answered) == len(answers)
     assert {event["path"] for event in answered} >= {"/password/reset/…", "/join/…", "/campaigns/small/2026"}
     assert all(event["bytes"] > 0 and event["seconds"] >= 0 for event in answered)
