@@ -13,6 +13,7 @@ class Event(Base):
     """Who did what to what, when. Rows are only ever added; triggers refuse the rest.
 
     id             its number in the trail: 1, 2, 3 …, without a gap
+    actor_id       who; None: the command line or a worker
     state          what the rows that it is about hold after it; `audit/audited_tables.py` says of which rows what
     changed        what of these was otherwise before it, see `audited_tables.change_of`
     previous_hash  the hash of the event before it
@@ -23,9 +24,7 @@ class Event(Base):
 
     id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
     at: Mapped[datetime] = mapped_column(index=True)
-    actor_id: Mapped[int | None] = mapped_column(
-        sa.ForeignKey("user.id"), index=True
-    )  # NULL: the command line or a worker
+    actor_id: Mapped[int | None] = mapped_column(sa.ForeignKey("user.id"), index=True)
     action: Mapped[str]
     subject: Mapped[str]
     subject_id: Mapped[int]

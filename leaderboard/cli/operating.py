@@ -69,14 +69,7 @@ SMTP = _sound(lambda text: Config(smtp_url=text, mail_from="a@b.example", public
 @option("--admin", "Name of the first account, which may do everything.", prompt="Name of the first admin")
 @password_stdin
 def init(
-    path: Path,
-    database: str,
-    store: str,
-    public_url: str,
-    smtp: str,
-    mail_from: str,
-    admin: str,
-    password_stdin: str | None,
+    path: Path, database: str, store: str, public_url: str, smtp: str, mail_from: str, admin: str, stdin: str | None
 ) -> None:
     """Make an installation: its file of settings, database, store and first admin. Asks for what is not given.
 
@@ -102,7 +95,7 @@ def init(
         mail_from=mail_from,
     )
     _ = config.site_url, config.host_names, config.mail_server  # which raise what is wrong with them
-    new = people.new_account(admin, ask_password(password_stdin))
+    new = people.new_account(admin, ask_password(stdin))
     if "://" not in database:
         own.parent.mkdir(parents=True, exist_ok=True)
     with connected(config) as opened:

@@ -23,10 +23,10 @@ from leaderboard.cli.options import flag, option, print_table, together, whole
 from leaderboard.config import Config
 from leaderboard.mail import writes as outbox
 
+# Eager: read before anything asks, which would read this line.
 password_stdin = flag(
-    "--password-stdin", "Read the password from the first line of standard input, without asking.",
-    is_eager=True,  # before anything that asks and would read this line
-    callback=lambda _, __, given: sys.stdin.readline().rstrip("\r\n") if given else None,
+    "--password-stdin stdin", "Read the password from the first line of standard input, without asking.",
+    is_eager=True, callback=lambda _, __, given: sys.stdin.readline().rstrip("\r\n") if given else None,
 )  # fmt: skip
 revoke = flag("--revoke", "Take this right away instead.")
 
@@ -52,13 +52,13 @@ def _changing(name: str) -> Iterator[tuple[Session, User]]:
 @option("--email", "An address, which also serves to sign in.")
 @flag("--admin", "Make it an admin, who may do everything.")
 @password_stdin
-def add(name: str, email: str | None, admin: bool, password_stdin: str | None) -> None:
+def add(name: str, email: str | None, admin: bool, stdin: str | None) -> None:
     """Make an account; asks for its password.
 
     \b
     leaderboard user add ada --email ada@example.org
     """
-    new = people.new_account(name, ask_password(password_stdin), email)
+    new = people.new_account(name, ask_password(stdin), email)
     with writing() as session:
         made = people.create_user(session, CONSOLE, new, is_admin=admin)
     click.echo(f"made the account {made.name}{' (admin)' if made.is_admin else ''}")
@@ -66,13 +66,13 @@ def add(name: str, email: str | None, admin: bool, password_stdin: str | None) -
 
 @_command()
 @password_stdin
-def password(name: str, password_stdin: str | None) -> None:
+def password(name: str, stdin: str | None) -> None:
     """Give an account a new password; whoever is signed in with it is signed out.
 
     \b
     leaderboard user password ada
     """
-    chosen = ask_password(password_stdin)
+    chosen = ask_password(stdin)
     with reading() as session:
         about = people.find_user(session, name)
     new = people.hashed(chosen, about.name, about.email or "")
@@ -187,10 +187,10 @@ def _day(moment: datetime | None) -> str:
     return f"{moment:%Y-%m-%d}" if moment else "never"
 
 
-def ask_password(from_stdin: str | None) -> str:
+def ask_password(stdin: str | None) -> str:
     """Never from the arguments: everybody on the machine can read those."""
-    if from_stdin is not None:
-        return from_stdin
+    if stdin is not None:
+        return stdin
     if not sys.stdin.isatty():
         raise errors.BadInput("nobody to ask for a password here; give it on standard input, with --password-stdin")
     return str(click.prompt("Password", hide_input=True, confirmation_prompt=True, err=True))

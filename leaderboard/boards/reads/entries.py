@@ -493,9 +493,8 @@ def _label(
 
 def _entry(disclosure: Disclosure, row: Sequence[Any], measures: Sequence[str]) -> Entry | None:
     """The run of a row of the statement, with these figures; None where the reader may not see its means."""
-    team_id, run_at, assumed, label, version, designation, missing, unjudged, kind, *named, chosen_of = row[
-        FIELDS + 1 : WIDTH
-    ]
+    labelled = row[FIELDS + 1 : WIDTH]
+    team_id, run_at, assumed, label, version, designation, missing, unjudged, kind, *named, chosen_of = labelled
     own = disclosure.actor.is_in(team_id)
     if not disclosure.sees(Content.RESULTS, own):
         return None

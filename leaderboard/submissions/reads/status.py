@@ -531,9 +531,8 @@ def submissions(
     if page is not None:
         statement = statement.limit(ROWS).offset(paging.before(ROWS))
     rows = _read_rows(session, actor, statement, now)
-    waiting = sa.select(sa.func.min(Scoring.queued_at)).where(
-        Scoring.scoring_set_id == ScoringSet.id, sa.text(IN_QUEUE)
-    )
+    of_set = Scoring.scoring_set_id == ScoringSet.id, sa.text(IN_QUEUE)
+    waiting = sa.select(sa.func.min(Scoring.queued_at)).where(*of_set)
     of_sets = sa.select(waiting.scalar_subquery()).join_from(ScoringSet, Evaluation)
     oldest = min(filter(None, session.scalars(of_sets.where(within, IS_CURRENT))), default=None)
     has_sent = sa.exists().where(selection.ITS_TEAMS_PART)  # whose only upload broke off has taken part all the same
