@@ -22,6 +22,7 @@ from leaderboard.accounts.rules import Scope
 from leaderboard.audit.models import Event
 from leaderboard.audit.writes import present
 from leaderboard.boards.models import Board, Standing
+from leaderboard.evaluations.models import Evaluation
 from leaderboard.judgments.models import JudgmentRevision
 from leaderboard.mail.models import Mail
 from leaderboard.operating.backup import RESTORED, reading, restore, write_backup
@@ -338,8 +339,9 @@ OPERATIONS = {
 def state(world: World) -> dict[str, Any]:
     """What an installation holds, by names and hashes in place of ids and without the clock."""
     with world.database.read() as session:
+        evaluations = {row.id: row.slug for row in session.scalars(sa.select(Evaluation))}
         of_set = {
-            made.id: (made.source, made.settings_hash, revision.number, made.evaluation_id)
+            made.id: (made.source, made.settings_hash, revision.number, evaluations[made.evaluation_id])
             for made, revision in session.execute(sa.select(ScoringSet, JudgmentRevision).join(JudgmentRevision))
         }
         runs = {run.id: (run.sha256, run.system.name) for run in session.scalars(sa.select(Submission))}
@@ -353,6 +355,7 @@ def _rows(session: Session, of_set: dict[int, Any], runs: dict[int, Any], scorin
     def all_of(table: Any) -> Any:
         return session.scalars(sa.select(table).options(sa.orm.undefer("*")))
 
+    revision = JudgmentRevision.number, JudgmentRevision.sha256, JudgmentRevision.judgments, Evaluation.slug
     uses = [*all_of(Participation), *all_of(PersonalUse)]
     return {
         "runs": [
@@ -379,7 +382,7 @@ def _rows(session: Session, of_set: dict[int, Any], runs: dict[int, Any], scorin
         ],
         "quotas": [(type(row).__name__, row.used, row.used_today, row.rejected_today) for row in uses],
         "files on their way": all_of(Arrival),
-        "revisions": [(row.number, row.sha256, row.judgments, row.evaluation_id) for row in all_of(JudgmentRevision)],
+        "revisions": session.execute(sa.select(*revision).join(Evaluation)).all(),
         "events": Counter(event.action for event in all_of(Event) if event.action not in OF_OPERATORS).items(),
         "mails": Counter(mail.kind for mail in all_of(Mail)).items(),
     }  # fmt: skip

@@ -12,7 +12,7 @@ from leaderboard.accounts import writes as accounts
 from leaderboard.accounts.models import User
 from leaderboard.accounts.rules import Scope
 from leaderboard.campaigns import reads, writes as campaigns
-from leaderboard.campaigns.inputs import AccountName, CampaignChanges, Confirmed, Founder, NewCampaign, TeamAddress
+from leaderboard.campaigns.inputs import AccountName, CampaignChanges, Confirmed, NewCampaign, TeamAddress
 from leaderboard.campaigns.rules import Visibility
 from leaderboard.declared.commands import Command, Find, Table, account_named, number
 from leaderboard.errors import InvalidFields, NotFound
@@ -214,21 +214,6 @@ def let_team_out(campaign: str, team: str, body: Confirmed) -> reads.People:
         campaigns.let_team_out(session, actor(), record, find_team_let_in(session, actor(), record, team))
         require_confirmed(session, body.confirm, Evaluation.campaign_id == record.id)
     return read(reads.people, campaign)
-
-
-@get("/organise/founders", Scope.ORGANISE)
-def list_founders() -> tuple[reads.Person, ...]:
-    """The accounts that may make campaigns, for admins."""
-    return read(reads.founders)
-
-
-@post("/organise/founders", Scope.ORGANISE)
-def set_founder(body: Founder) -> tuple[reads.Person, ...]:
-    """Lets an account make campaigns, or no longer, for admins."""
-    read(reads.founders)  # whoever is no admin finds nothing here, accounts least of all
-    with writing() as session:
-        accounts.set_founder(session, actor(), _account_named(session, body.name), may_found=body.may_found)
-    return read(reads.founders)
 
 
 @get("/campaigns")

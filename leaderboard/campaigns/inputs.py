@@ -185,12 +185,6 @@ class AccountName(Inputs):
     )
 
 
-class Founder(AccountName):
-    """An account that may make campaigns, or no longer."""
-
-    may_found: bool = True
-
-
 class TeamAddress(Inputs):
     """A team by its part of the address."""
 

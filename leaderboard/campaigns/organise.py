@@ -18,7 +18,6 @@ from leaderboard.campaigns import api, inputs, reads, writes as campaigns
 from leaderboard.campaigns.models import Campaign
 from leaderboard.campaigns.reads import CampaignSettings as Page
 from leaderboard.campaigns.rules import Visibility
-from leaderboard.declared.inputs import checked
 from leaderboard.errors import LeaderboardError, NotFound, Unconfirmed
 from leaderboard.evaluations import writes as evaluations
 from leaderboard.evaluations.reads.readiness import actions, left_to_do, readiness
@@ -194,20 +193,6 @@ def let_out(campaign: str, team: str) -> ResponseReturnValue:
     except Unconfirmed as asked:
         return render_template("organise/let_team_out.html", name=team, asked=asked.effects)
     return sent_on(f"{team} is no longer let in.", ".show", campaign=campaign)
-
-
-@people_blueprint.route("/founders", methods=["GET", "POST"])
-@signed_in
-def founders() -> ResponseReturnValue:
-    form, founders = AccountForm(), read(reads.founders)
-
-    def change() -> ResponseReturnValue:
-        may_found = "revoke" not in request.form
-        api.set_founder(checked(inputs.Founder, {**form.sent(), "may_found": may_found}))
-        said = f"{form.text('name')} may {'make' if may_found else 'no longer make'} campaigns."
-        return sent_on(said, ".founders")
-
-    return answered(form, "organise/founders.html", change, founders=founders)
 
 
 class SiteForm(declared(inputs.SiteSettings, "logo")):  # type: ignore[misc]  # made of the settings

@@ -25,7 +25,6 @@ from leaderboard.campaigns.inputs import SiteSettings
 from leaderboard.campaigns.models import Campaign, CampaignOrganiser, CampaignTeam, Site
 from leaderboard.campaigns.rules import Visibility
 from leaderboard.db import exists, snapshot
-from leaderboard.errors import NotFound
 from leaderboard.evaluations.models import Evaluation
 from leaderboard.evaluations.reads import evaluations as reads
 from leaderboard.evaluations.rules import Phase, Split, Subset, phase_of
@@ -293,14 +292,6 @@ def site_settings(session: Session) -> SiteSettings:
     """What the site is called and says about itself: as an admin has set it, else the defaults."""
     row = session.get(Site, 1)
     return SiteSettings.model_construct(**{name: getattr(row, name) for name in SiteSettings.model_fields if row})
-
-
-def founders(session: Session, actor: Actor, _: datetime) -> tuple[Person, ...]:
-    """The accounts that may make campaigns without being an admin's. Raises NotFound for whoever is no admin."""
-    if not actor.all_powerful:
-        raise NotFound
-    users = sa.select(User.id, User.name, User.id == actor.user_id).where(User.may_found, User.is_active)
-    return tuple(Person(*row) for row in session.execute(users.order_by(User.name)))
 
 
 @frozen

@@ -30,7 +30,7 @@ SCORED_BY = ("measures", "primary_measure", *OF_CAMPAIGN)  # a change of these m
 CHANGEABLE = tuple(CampaignSettings.model_fields)
 DEFAULTS = {**defaults_of(CampaignSettings), "simulated": False}
 DEFAULTS_OF_SITE = defaults_of(SiteSettings)
-TAKEN = {"campaigns", "founders", "import", "site"}  # pages that stand where campaigns do in their organisers' rooms
+TAKEN = {"campaigns", "import", "site"}  # pages that stand where campaigns do in their organisers' rooms
 
 
 def create_campaign(

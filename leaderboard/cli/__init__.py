@@ -6,6 +6,7 @@ does not wait for the site's packages.
 
 import gc
 import importlib
+import os
 import sys
 from collections.abc import Sequence
 
@@ -151,7 +152,11 @@ def _message(error: click.ClickException | LeaderboardError, arguments: Sequence
 
 
 def _fail(message: str) -> int:
-    click.echo(message, err=True)
+    logging = sys.modules.get("logging")  # of the site or a worker, which log, also why they don't start
+    if os.environ.get("LEADERBOARD_LOG") == "json" and logging and logging.root.handlers:
+        logging.getLogger("leaderboard").error(message)
+    else:
+        click.echo(message, err=True)
     return FAILED
 
 

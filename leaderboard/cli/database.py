@@ -55,7 +55,8 @@ def connected(config: Config, *, must_exist: bool = False) -> Iterator[Database]
         yield database
     except errors.NoDatabase as error:
         is_other = isinstance(error, errors.OtherBuild)
-        what = "belongs to another version of this program" if is_other else "does not answer as it should"
+        not_there = "does not answer as it should (start it, make it, or correct LEADERBOARD_DATABASE_URL)"
+        what = "belongs to another version of this program" if is_other else not_there
         raise errors.Unavailable(f"the database {_shown(database)} {what}: {error.reason}") from error
     finally:
         database.close()

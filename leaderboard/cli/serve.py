@@ -1,6 +1,7 @@
 """`leaderboard serve`: the site under gunicorn."""
 
 import ipaddress
+import logging
 import os
 import resource
 import shutil
@@ -25,6 +26,7 @@ from leaderboard.web.app import create_app
 from leaderboard.web.server import Log, Notices, Worker, close_after_upload, gate
 
 THREADS = 400  # of one process, most of which wait for slow clients
+log = logging.getLogger("leaderboard.serve")
 MEMORY = "/dev/shm"  # noqa: S108  # Linux's file system in memory; a folder of our own is made there
 
 
@@ -84,7 +86,8 @@ def serve(host: str, port: int, workers: int, threads: int, fd: int | None, sett
     if config.hosts == Config().hosts and not ipaddress.ip_address(listener.getsockname()[0]).is_loopback:
         listener.close()
         raise BadInput(f"the site answers to {config.hosts} only: set LEADERBOARD_HOSTS to what others know it by")
-    click.echo(f"the site listens at {address_of(listener)}")
+    say = log.info if config.log == "json" else click.echo  # a terminal is no place for the time of a greeting
+    say(f"the site listens at {address_of(listener)}")
     if config.metrics_token:
         # Files that are mapped into memory: on a full disk the next request would kill its process.
         memory = MEMORY if os.access(MEMORY, os.W_OK) else None

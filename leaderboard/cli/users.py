@@ -12,7 +12,7 @@ import click
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard import errors, numbers
+from leaderboard import errors
 from leaderboard.access import CONSOLE
 from leaderboard.accounts import reads as accounts, writes as people
 from leaderboard.accounts.models import User
@@ -232,21 +232,6 @@ def show(number: int) -> None:
         click.echo("This mail is pointless now: there is nobody to send it to, or no news in it any more.")
         return
     click.echo(f"To: {letter.to}\nSubject: {letter.subject}\n\n{letter.text}", nl=False)
-
-
-@mail.command()
-def send() -> None:
-    """Send what waits, as a worker does between two runs, and at once what failed and would wait longer.
-
-    \b
-    LEADERBOARD_SMTP_URL=smtp://mail.example.org leaderboard mail send
-    """
-    config = Config.from_environment()
-    if config.mail_server is None:
-        raise errors.BadInput("LEADERBOARD_SMTP_URL is not set: no mail server. `leaderboard mail show` prints a mail")
-    with up_to_date(config) as database:
-        sent = outbox.send_waiting(database, config.mail_server, config.site_url, again=True)
-    click.echo(f"sent {numbers.counted(sent, 'mail')}")
 
 
 @mail.command()

@@ -39,13 +39,13 @@ def connected(server: MailServer) -> Iterator[Callable[[Letter], None]]:
     Raises Unavailable when the server can't be reached, or takes neither our name nor our password.
     """
     context = ssl.create_default_context()
-    with _told():
+    with _told(server):
         if server.encrypted:
             connection: smtplib.SMTP = smtplib.SMTP_SSL(server.host, server.port, timeout=SECONDS, context=context)
         else:
             connection = smtplib.SMTP(server.host, server.port, timeout=SECONDS)
     try:
-        with _told():
+        with _told(server):
             connection.ehlo()
             if not server.encrypted and connection.has_extn("starttls"):
                 connection.starttls(context=context)
@@ -66,7 +66,7 @@ def _send(server: MailServer, connection: smtplib.SMTP, letter: Letter) -> None:
         message = _message(server, letter)
     except (ValueError, IndexError, MessageError) as error:
         raise BadInput(f"this is no address that a mail can be sent to: {letter.to!r}") from error
-    with _told():
+    with _told(server):
         connection.send_message(message)
 
 
@@ -91,7 +91,7 @@ def _encoded(subject: str) -> str:
 
 
 @contextlib.contextmanager
-def _told() -> Iterator[None]:
+def _told(server: MailServer) -> Iterator[None]:
     """What a mail server or the way there says, as an error of ours: BadInput where another try ends the same."""
     try:
         yield
@@ -105,7 +105,7 @@ def _told() -> Iterator[None]:
     except smtplib.SMTPNotSupportedError as error:
         raise BadInput(f"the mail server can't do this: {error}") from error
     except (smtplib.SMTPException, OSError) as error:
-        raise Unavailable(f"the mail server does not answer: {error}") from error
+        raise Unavailable(f"the mail server {server.host}:{server.port} does not answer: {error}") from error
 
 
 def _refusal(code: int, said: bytes | str) -> BadInput | Unavailable:

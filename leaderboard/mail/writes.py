@@ -25,8 +25,8 @@ from leaderboard.submissions.models import Participation
 from leaderboard.teams.models import Membership
 
 FIRST_WAIT_SECONDS = 60.0  # before the second try, and four times as long before each one after
-LONGEST_WAIT_SECONDS = 6 * 3600.0
-MOST_TRIES = 12  # some two days
+LONGEST_WAIT_SECONDS = 3600.0
+MOST_TRIES = 50  # some two days
 IS_DUE = sa.text(UNSENT), sa.or_(Mail.not_before.is_(None), Mail.not_before <= clock())
 GIVEN_UP = "mail %s is given up: `leaderboard mail list` says why"  # the reason may name an address
 DROPPED = "given up on the command line"
@@ -97,14 +97,10 @@ def members_taking_part(session: Session, evaluation_id: int) -> list[int]:
     return list(session.scalars(sa.select(Membership.user_id).where(Membership.team_id.in_(teams))))
 
 
-def claim(session: Session, *, again: bool = False) -> int | None:
-    """Takes the first mail that waits and says when it is tried next, should nobody come back; None when none waits.
-
-    again: one whose last try failed does not wait any longer
-    """
+def claim(session: Session) -> int | None:
+    """Takes the first mail that waits and says when it is tried next, should nobody come back; None when none waits."""
     now = present()
-    waits = sa.or_(sa.and_(*IS_DUE), sa.and_(sa.text(UNSENT), Mail.failure != "", sa.literal(again)))
-    first = sa.select(Mail).where(waits, Mail.expires_at > now).order_by(Mail.id).limit(1)
+    first = sa.select(Mail).where(*IS_DUE, Mail.expires_at > now).order_by(Mail.id).limit(1)
     if (mail := session.scalar(first.with_for_update(skip_locked=True))) is None:
         return None
     mail.tries += 1
@@ -139,10 +135,8 @@ def sweep(session: Session) -> None:
     session.execute(sa.delete(MailLink).where(MailLink.expires_at <= over))
 
 
-def send_waiting(
-    database: Database, server: config.MailServer, site: str, most: int = 1000, *, again: bool = False
-) -> int:
-    """Sends up to `most` of the mails that wait; gives how many were sent. again: also those that failed just now.
+def send_waiting(database: Database, server: config.MailServer, site: str, most: int = 1000) -> int:
+    """Sends up to `most` of the mails that wait; gives how many were sent.
 
     A mail whose sender is killed between the server's yes and the note of it is sent twice, with one Message-ID.
 
@@ -154,7 +148,7 @@ def send_waiting(
         send = None
         for _ in range(most):
             with database.write() as session:
-                mail_id = claim(session, again=again)
+                mail_id = claim(session)
             if mail_id is None:
                 break
             try:

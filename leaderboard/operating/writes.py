@@ -20,8 +20,8 @@ def beat(connection: sa.Connection, name: str, has_work: sa.ColumnElement[bool])
     """
     others = sa.orm.aliased(WorkerSeen)
     looked = sa.exists().where(others.looked_at > clock(-LOOK_SECONDS))
-    moments = dict.fromkeys(("started_at", "seen_at", "looked_at"), clock())
-    row = insert(WorkerSeen).values(name=name, host=name.partition(":")[0], version=__version__, **moments)
+    moments = dict.fromkeys(("seen_at", "looked_at"), clock())
+    row = insert(WorkerSeen).values(name=name, version=__version__, **moments)
     seen = {"seen_at": clock(), "looked_at": sa.case((looked, WorkerSeen.looked_at), else_=clock())}
     row = row.on_conflict_do_update(index_elements=[WorkerSeen.name], set_=seen)
     is_turn = WorkerSeen.looked_at > clock(-0.5)  # as of this heartbeat: the last one was longer ago

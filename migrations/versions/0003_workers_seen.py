@@ -14,9 +14,7 @@ def upgrade() -> None:
     op.create_table(
         "worker_seen",
         sa.Column("name", sa.Text(), nullable=False),
-        sa.Column("host", sa.Text(), nullable=False),
         sa.Column("version", sa.Text(), nullable=False),
-        moment("started_at"),
         moment("seen_at"),
         moment("looked_at", nullable=True),
         sa.PrimaryKeyConstraint("name", name=op.f("pk_worker_seen")),

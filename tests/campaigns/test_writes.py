@@ -70,7 +70,7 @@ def _account(actor: Actor) -> tuple[type[User], int]:
     ("values", "fields"),
     [
         ({"slug": "Not a slug"}, {"slug"}),
-        ({"slug": "founders"}, {"slug"}),
+        ({"slug": "import"}, {"slug"}),
         ({"title": " "}, {"title"}),
         ({"measures": ["AQWV"], "primary_measure": "AQWV"}, {"beta"}),
         ({"measures": ["nDCG@10x"]}, {"measures"}),

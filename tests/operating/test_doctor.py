@@ -42,8 +42,8 @@ def config(world: World) -> Config:
 
 def seen(world: World, *, silent_seconds: float) -> None:
     with world.database.write() as session:
-        moments = {"started_at": clock(-600), "seen_at": clock(-silent_seconds), "looked_at": None}
-        session.execute(sa.insert(WorkerSeen).values(name="a", host="h", version="0.2", **moments))
+        moments = {"seen_at": clock(-silent_seconds), "looked_at": None}
+        session.execute(sa.insert(WorkerSeen).values(name="a", version="0.2", **moments))
 
 
 def test_an_installation_in_order_has_nothing_but_what_is_done_every_night(world: World, config: Config) -> None:

@@ -55,8 +55,8 @@ def test_jobs_of_a_superseded_set_wait_for_nobody(world: World) -> None:
 def test_a_worker_is_silent_since_its_last_heartbeat_by_the_databases_clock(world: World) -> None:
     with world.database.write() as session:
         for name, seconds in (("b", 0), ("a", 90)):
-            moments = {"started_at": clock(-600), "seen_at": clock(-seconds), "looked_at": None}
-            session.execute(sa.insert(WorkerSeen).values(name=name, host="h", version="0.2", **moments))
+            moments = {"seen_at": clock(-seconds), "looked_at": None}
+            session.execute(sa.insert(WorkerSeen).values(name=name, version="0.2", **moments))
     workers = status_of(world).workers
     assert [worker.name for worker in workers] == ["a", "b"]
     assert [worker.silent_seconds for worker in workers] == pytest.approx([90, 0], abs=30)

@@ -15,7 +15,7 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from leaderboard import migrate
+from leaderboard import cli, migrate
 from leaderboard.config import Config
 from leaderboard.db import Database
 from leaderboard.web.app import create_app
@@ -53,9 +53,8 @@ def ask(url: str) -> tuple[int, str, str]:
 
 
 def events(process: Process) -> list[dict[str, Any]]:
-    """What a process has logged; each line but its greeting is one event as JSON."""
-    lines = [line for line in process.output.splitlines() if line and not line.startswith("the site listens at")]
-    return [json.loads(line) for line in lines]
+    """What a process has logged; each line is one event as JSON."""
+    return [json.loads(line) for line in process.output.splitlines() if line]
 
 
 @BOTH
@@ -122,6 +121,23 @@ def test_what_a_worker_logs_of_a_run_has_its_number(world: World, tmp_path: Path
         wait_until(lambda: "RunScores, " in worker.output, "the run is scored")
         said = [event for event in events(worker) if event.get("submission") == number]
     assert [event["message"] for event in said] == ["scoring, attempt 1", "RunScores, done"]
+
+
+def test_why_a_worker_does_not_start_is_an_event_where_events_are_json(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("LEADERBOARD_DATABASE_URL", f"sqlite:///{tmp_path / 'nowhere' / 'a.sqlite'}")
+    monkeypatch.setenv("LEADERBOARD_LOG", "json")
+    assert cli.run(["worker"]) == cli.FAILED
+    (record,) = caplog.records
+    assert (record.levelname, record.name, "nowhere" in record.getMessage()) == ("ERROR", "leaderboard", True)
+    assert capsys.readouterr().err == ""
+    monkeypatch.setenv("LEADERBOARD_LOG", "text")
+    assert cli.run(["worker"]) == cli.FAILED
+    assert "nowhere" in capsys.readouterr().err
 
 
 @pytest.fixture

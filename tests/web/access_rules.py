@@ -334,7 +334,6 @@ PAGES: dict[str, tuple[Page, ...]] = {
     "organise_import.export": (Page("/organise/news/export.tar.gz", (302, 404, 404, 503)),),  # the same
     "organise_people.show": (Page("/organise/news/organisers", ROOMS, told=TOLD_TEAM),),
     "organise_people.remove_organiser": (Page("/organise/news/organisers/999999/remove", ELSEWHERE),),  # no organiser
-    "organise_people.founders": (Page("/organise/founders", ROOMS, only_admins=True),),
     "submit.new": (Page("/campaigns/news/2026/submit", ACCOUNTS),),
     # A run that waits is its sender's alone: test_before_the_queue.py.
     "opinion.new_opinion": (Page("/opinion", ACCOUNTS),),
@@ -397,7 +396,6 @@ PAGES: dict[str, tuple[Page, ...]] = {
     ),
     "api.list_organisers": (Page(f"{API}/organise/campaigns/news/organisers", ORGANISED, told=TOLD_TEAM),),
     "api.list_all_teams": (Page(f"{API}/organise/teams", ORGANISED, only_admins=True),),
-    "api.list_founders": (Page(f"{API}/organise/founders", ORGANISED, only_admins=True),),
     "api.may_submit": (Page(f"{API}/campaigns/news/evaluations/2026/submitting", TOKENS),),
     "api.submission_results": (
         Page(f"{API}/submissions/{{run}}/results", PUBLIC, {"results closed": ONLY_INSIDE}),
@@ -524,7 +522,6 @@ FIELDS: dict[str, dict[str, Any]] = {
     "api.exclude_queries": {"queries": ["q1"], "because": "unclear"},
     **{f"api.{act}_queries": {"queries": ["q1"]} for act in ("include", "hide", "show", "remove")},
     **{f"api.{act}": {"source": "sekretsource"} for act in ("remove_source", "make_source_official")},
-    "api.set_founder": {"name": "Nora"},
     **{f"api.{act}": {"kept": "nothing"} for act in ("import_campaign", "import_into")},
 }
 
@@ -556,14 +553,12 @@ _forms(LOG_IN_FIRST, {
     "api.make_team": f"{API}/teams", "api.join_team": f"{API}/teams/join",
 })  # fmt: skip
 _forms(ONLY_ADMINS, {
-    "organise_campaigns.new": "/organise/campaigns/new", "organise_people.founders": "/organise/founders",
-    "organise_people.site": "/organise/site",
+    "organise_campaigns.new": "/organise/campaigns/new", "organise_people.site": "/organise/site",
     "organise_import.preview_whole": "/organise/import/preview",
     "organise_import.complete_whole": "/organise/import/manifest",
     "organise_import.take_in_whole": "/organise/import",
     "api.draft_import": f"{API}/organise/import/draft", "api.preview_import": f"{API}/organise/import/preview",
-    "api.import_campaign": f"{API}/organise/import", "api.set_founder": f"{API}/organise/founders",
-    "api.add_member": f"{API}/teams/sekretwoods/members",
+    "api.import_campaign": f"{API}/organise/import", "api.add_member": f"{API}/teams/sekretwoods/members",
 })  # fmt: skip
 _forms(_refused(403, *INSIDE), {
     "submissions.withdraw api.withdraw_run": "/submissions/{run}/withdraw",

@@ -52,7 +52,6 @@ TWINS: Mapping[str, tuple[str, ...]] = {
     "organise_people.remove_organiser": ("remove_organiser",),
     "organise_people.let_in": ("let_team_in",),
     "organise_people.let_out": ("let_team_out",),
-    "organise_people.founders": ("list_founders", "set_founder"),
     "organise_systems.index": ("list_systems",),
     "organise_systems.show": ("organised_system", "change_organised_system"),
     "organise_teams.index": ("list_teams",),

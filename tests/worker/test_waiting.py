@@ -116,8 +116,8 @@ def test_a_worker_is_seen_until_it_ends_and_a_killed_one_is_forgotten(world: Wor
     wait_until(lambda: len(world.all(seen)) == 1, "it is seen")
     assert str(os.getpid()) in world.all(seen)[0]
     with world.database.write() as session:
-        old = dict.fromkeys(("started_at", "seen_at"), clock(-operating.GONE_SECONDS - 1))
-        session.execute(sa.insert(WorkerSeen).values(name="gone:1:ff", host="gone", version="0.1.0", **old))
+        seen_at = clock(-operating.GONE_SECONDS - 1)
+        session.execute(sa.insert(WorkerSeen).values(name="gone:1:ff", version="0.1.0", seen_at=seen_at))
     stop.set()
     running.join(60)
     assert world.all(seen) == []
