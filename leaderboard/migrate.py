@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
 
-from leaderboard import __version__, errors, numbers
+from leaderboard import __version__, errors
 from leaderboard.config import folder
-from leaderboard.db import Base, Database, answering
+from leaderboard.db import Database, answering
 
 if TYPE_CHECKING:
     from alembic.config import Config as AlembicConfig
@@ -73,24 +73,6 @@ def require_known(revision: str | None) -> None:
         raise errors.OtherBuild(
             f"it is at revision {revision}, version {__version__} knows none after {newest()}: install the version "
             "that upgraded it, or a later one"
-        )
-
-
-def require_this_build(database: Database) -> None:
-    """Raises OtherBuild where a database at the newest revision has other tables or columns than the models, and
-    NoDatabase.
-
-    Columns are compared by their names only: every command asks this, in milliseconds.
-    """
-    tables = Base.metadata.tables
-    with answering(), database.engine.connect() as connection:
-        columns = sa.inspect(connection).get_multi_columns()
-    there = {f"{table}.{column['name']}" for (_, table), own in columns.items() if table in tables for column in own}
-    expected = {f"{name}.{column.name}" for name, table in tables.items() for column in table.columns}
-    if differing := sorted(expected ^ there):
-        raise errors.OtherBuild(
-            f"at revision {newest()} it differs in the columns {numbers.first_of(differing, 3)}: a development version "
-            "made it, or somebody changed its tables; restore a backup"
         )
 
 

@@ -37,16 +37,9 @@ def test_a_database_of_another_version_is_told_from_one_that_does_not_answer(
 ) -> None:
     database = Database.connect(new_database_url())
     migrate.upgrade(database)
-    migrate.require_this_build(database)
     with database.engine.begin() as connection:
         connection.exec_driver_sql("ALTER TABLE mail RENAME COLUMN failure TO why")
         connection.exec_driver_sql("DROP TABLE team_name")
-    with pytest.raises(OtherBuild) as caught:
-        migrate.require_this_build(database)
-    assert caught.value.reason == (
-        f"at revision {migrate.newest()} it differs in the columns mail.failure, mail.why, team_name.name_key and 1 "
-        "more: a development version made it, or somebody changed its tables; restore a backup"
-    )
     for statement in ("SELECT * FROM team_name", "SELECT failure FROM mail", "INSERT INTO mail (failure) VALUES (1)"):
         with pytest.raises(OtherBuild, match="another version"), database.write() as session:
             session.execute(sa.text(statement))
@@ -74,7 +67,6 @@ for _ in range(processes):
     if os.fork() == 0:
         with closing(Database.connect(url)) as database:
             migrate.upgrade(database)
-            migrate.require_this_build(database)
         os._exit(0)
 sys.exit(any(os.wait()[1] for _ in range(processes)))
 """
@@ -92,7 +84,7 @@ def test_ten_hosts_upgrade_at_once_and_one_of_them_does_it(
         with Process(arguments, env={**os.environ, "PYTHONPATH": str(REPOSITORY)}) as process:
             assert process.wait(seconds=60) == 0, process.output
         assert migrate.current(database) == migrate.newest()
-        migrate.require_this_build(database)
+        migrate.check(database)
 
 
 def test_a_process_needs_the_revision_of_its_own_code_while_another_is_installed(

@@ -121,7 +121,6 @@ def _run(folder: Path, listener: socket.socket) -> None:
     )
     with closing(db.Database.connect(config.database_url)) as database:
         migrate.upgrade(database)
-        migrate.require_this_build(database)
         bind(database, runs := store.RunStore(config.store_url))
         with _site_and_worker(config, folder, listener) as look_after:
             seeded = seeding.load(database, runs, datetime.now(UTC))
