@@ -10,6 +10,7 @@ import sqlalchemy as sa
 from leaderboard.access import CONSOLE, VISITOR, Actor
 from leaderboard.boards.models import Board
 from leaderboard.boards.reads.board import BoardPage, BoardQuery, board
+from leaderboard.boards.reads.entries import Paging, paging_within
 from leaderboard.boards.writes import packed_figures
 from leaderboard.db import Database
 from leaderboard.errors import BadInput, NotAllowed
@@ -367,3 +368,22 @@ def test_rank_sets_over_fewer_than_five_queries_are_not_shown_while_details_are_
     runs = [field.run(name, {"AP": own}, intervals={"AP": (0.1, 0.9)}) for name, own in values.items()]
     keep_statistics(field, {runs[0]: [1, 2], runs[1]: [1, 2]})
     assert [(row.ranked_by.low, row.rank_set, row.may_be_best) for row in read(field).rows] == [(None, None, None)] * 2
+
+
+@pytest.mark.parametrize(
+    ("page", "expected"),
+    [
+        (1, Paging(1, 11, 1100, more=True)),  # a page and COUNTED rows behind it
+        (2, Paging(2, 12, 1200, more=True)),
+        (3, Paging(3, 13, 1234)),
+        (99, Paging(13, 13, 1234)),
+        (None, Paging(1, 1, 1234)),
+    ],
+)
+def test_a_long_list_is_counted_for_a_thousand_rows_behind_its_page(
+    database: Database, page: int | None, expected: Paging
+) -> None:
+    number = sa.select(sa.literal(1).label("number")).cte(recursive=True)
+    numbers = number.union_all(sa.select(number.c.number + 1).where(number.c.number < 1234))
+    with database.read() as session:
+        assert paging_within(session, sa.select(numbers.c.number), page, 100) == expected

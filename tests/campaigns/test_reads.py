@@ -41,6 +41,23 @@ def test_evaluations_stand_newest_first_with_their_state_and_leader(field: Field
     assert ([heading.slug for heading in summary.open], summary.latest) == (["2027"], oldest)
 
 
+def test_the_runs_of_an_evaluation_are_those_of_its_refreshed_board_and_before_it_those_received(
+    field: Field,
+) -> None:
+    def runs() -> int:
+        (row,) = read(field).evaluations
+        return row.runs
+
+    field.run("Alder", {"AP": [0.5] * 4})
+    field.withdraw(field.run("Birch", {"AP": [0.4] * 4}))
+    assert runs() == 1
+    field.refresh()
+    field.run("Cedar", {"AP": [0.3] * 4})
+    assert runs() == 1  # as the board says, until a worker has refreshed it
+    field.refresh()
+    assert runs() == 2
+
+
 def test_no_leader_is_named_before_results_are_open(field: Field) -> None:
     field.run("Alder", {"AP": [0.5] * 4}, team="Woods")
     field.change(results=Opening.NEVER)

@@ -1,5 +1,6 @@
 """Which runs stand, as the rule says and as it is kept."""
 
+from collections import Counter
 from collections.abc import Callable
 
 import sqlalchemy as sa
@@ -14,7 +15,7 @@ from leaderboard.submissions.reads.selection import scored_runs
 from leaderboard.submissions.rules import RunChoice, ScoredRun, SetState, State, selected_runs
 from leaderboard.worker.models import Score, Scoring, ScoringSet
 
-Stands = tuple[int, str, int, bool, int]  # set, way of choosing, system, late, scoring
+Stands = tuple[int, str, int, bool, int, int]  # set, way of choosing, system, late, scoring, from how many runs
 Mean = Callable[[ScoredRun], float | None]
 
 
@@ -41,9 +42,11 @@ def standing_by_the_rule(database: Database) -> set[Stands]:
         for set_id, runs in scored_runs(session, of_sets=~past).items():
             settings = session.get_one(ScoringSet, set_id).settings
             direction = metrics.parse(settings.measures[0]).direction
+            counts = Counter((run.system_id, run.late) for run in runs)
             found |= {
-                (set_id, way, run.system_id, run.late, run.scoring_id)
+                (set_id, way, *(place := (run.system_id, run.late)), run.scoring_id, counts[place] if by_mean else 1)
                 for way, choice, mean in _ways(settings, means)
+                for by_mean in [choice is RunChoice.BEST]
                 for run in selected_runs(runs, choice, mean, direction)
             }
         return found
@@ -57,14 +60,14 @@ def standing_kept(database: Database) -> set[Stands]:
 
 _KEPT = (
     Standing.scoring_set_id, Standing.run_choice, Standing.subset, Standing.rounded, Standing.system_id, Standing.late,
-    Standing.scoring_id,
+    Standing.scoring_id, Standing.chosen_of,
 )  # fmt: skip
 
 
 def _stands(
-    scoring_set: int, choice: RunChoice, subset: Subset, rounded: bool, system: int, late: bool, scoring: int
+    scoring_set: int, choice: RunChoice, subset: Subset, rounded: bool, *chosen: *tuple[int, bool, int, int]
 ) -> Stands:
-    return scoring_set, _way(choice, subset, rounded), system, late, scoring
+    return scoring_set, _way(choice, subset, rounded), *chosen
 
 
 def _way(choice: RunChoice, subset: Subset = Subset.ALL, rounded: bool = False) -> str:
