@@ -90,9 +90,9 @@ class World:
         while self._worker.step(threading.Event()):
             pass
 
-    def stuck_run(self) -> tuple[int, Path]:
+    def stuck_run(self, number: int = 1) -> tuple[int, Path]:
         """A run whose file is a pipe: scoring it goes on until somebody writes there. Returns its id and the pipe."""
-        run = self.submit(run_text(1))
+        run = self.submit(run_text(number))
         path = run_file(self.store, self.scoring(run).submission.sha256)
         path.unlink()
         os.mkfifo(path)

@@ -1,8 +1,8 @@
-"""The worker is the subject here, so each has its scoring process, on one engine.
+"""Scoring is done in the process of a test, but where the scoring process is the subject.
 
-That process reads one set's judgments and one run's settings, the same on both. On PostgreSQL, and where a test says
-why, a worker scores in the process of its test, except where one is started by the test itself (`test_processes`,
-`test_child_process`, `test_outages`).
+Starting one takes longer than most tests, and what it adds (its pipe, its bounds, its deaths) has its own tests: those
+that ask for `scoring_process`, and those that start one themselves (`test_processes`, `test_child_process`,
+`test_outages`, `test_hostile_files`).
 """
 
 import pytest
@@ -12,8 +12,8 @@ from tests.support.world import World
 
 
 @pytest.fixture
-def world(world: World, engine_name: str) -> World:
-    """The small campaign, with a worker whose scoring is a process of its own on SQLite."""
+def scoring_process(world: World, engine_name: str) -> None:
+    """Has the world's worker score by a process of its own, on SQLite: it reads one set's judgments and one run's
+    settings, the same on both engines."""
     if engine_name == "sqlite":
         world.worker = Worker
-    return world

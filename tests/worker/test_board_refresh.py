@@ -51,13 +51,6 @@ def fill_world() -> Filling:
     return _fill_with_eight
 
 
-@pytest.fixture
-def world(world: World) -> World:
-    """That campaign; boards are refreshed from what is recorded, whoever scored it."""
-    world.worker = WorkerHere
-    return world
-
-
 def _kept(world: World) -> set[tuple[str, Subset]]:
     with world.database.read() as session:
         return {(measure, subset) for measure, subset in session.execute(sa.select(Board.measure, Board.subset))}

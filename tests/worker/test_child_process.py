@@ -91,6 +91,7 @@ def test_a_process_that_is_not_ready_in_time_is_given_up(world: World, monkeypat
 
 
 @pytest.mark.parametrize("engine_name", ["sqlite"])  # whether it waits is asked of the clock
+@pytest.mark.usefixtures("scoring_process")
 def test_a_run_that_waits_longer_than_allowed_is_an_attempt_that_failed(world: World) -> None:
     world.config = replace(world.config, job_seconds=1)
     run, _ = world.stuck_run()

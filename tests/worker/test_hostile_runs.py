@@ -16,7 +16,6 @@ from leaderboard.worker import loop
 from leaderboard.worker.child_process import ChildProcess
 from leaderboard.worker.messages import Settings
 from leaderboard.worker.models import Scoring, ScoringSet
-from tests.support.scoring import WorkerHere
 from tests.support.waiting import wait_until
 from tests.support.world import QRELS, RUN, World, run_text
 
@@ -46,6 +45,7 @@ WITH_STRAY_CHARACTERS = {
 }
 
 
+@pytest.mark.usefixtures("scoring_process")
 def test_no_control_character_of_a_file_reaches_the_database_or_ends_the_worker(world: World) -> None:
     runs = {name: world.submit(content) for name, content in WITH_STRAY_CHARACTERS.items()}
     last = world.submit(run_text(2))
@@ -74,7 +74,6 @@ def refused(world: World, table: str, event: str, when: str = "") -> Iterator[No
 
 
 def test_a_result_that_can_t_be_recorded_parks_its_job_and_the_worker_goes_on(world: World) -> None:
-    world.worker = WorkerHere  # what it scored is refused, whoever scored it
     run = world.submit()
     with refused(world, "score", "INSERT"):
         world.drain()
@@ -97,6 +96,7 @@ def with_member(member: str, value: str) -> str:
     return f'{{"query": "q1", "document": "d9", "score": 2}}\n{{{inside}}}\n'
 
 
+@pytest.mark.usefixtures("scoring_process")
 def test_json_nested_deeply_is_a_problem_with_its_line(world: World) -> None:
     read = [world.submit(with_member(name, nested(depth))) for name in ("score", "query") for depth in (500, 5_000)]
     objects = '{"a":' * 500 + "1" + "}" * 500
@@ -112,6 +112,7 @@ def test_json_nested_deeply_is_a_problem_with_its_line(world: World) -> None:
 
 
 @pytest.mark.parametrize("engine_name", ["sqlite"])  # of the scoring process alone
+@pytest.mark.usefixtures("scoring_process")
 def test_a_run_that_computes_longer_than_allowed_is_rejected_and_counts(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -138,6 +139,7 @@ def feed(pipe: Path) -> None:
 
 
 @pytest.mark.parametrize("engine_name", ["sqlite"])  # as above
+@pytest.mark.usefixtures("scoring_process")
 def test_a_run_that_needs_more_memory_than_allowed_is_rejected_at_once_and_counts(world: World) -> None:
     run = world.submit("".join(f"q1 Q0 document-{number} 1 {number} t\n" for number in range(800_000)))
     world.config = replace(world.config, job_bytes=bytes_of_an_idle_child(world) + 36 * 2**20)
@@ -175,7 +177,6 @@ def test_a_set_that_can_not_be_made_current_ends_no_worker_and_is_tried_again_la
     world: World, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(loop, "SWITCH_AGAIN_SECONDS", 1.0)
-    world.worker = WorkerHere  # the refusal is the database's
     first = world.submit(run_text(1))
     world.drain()
     with closing(world.worker(world.database, world.store, world.config)) as worker:
@@ -198,7 +199,6 @@ def test_a_set_that_can_not_be_made_current_ends_no_worker_and_is_tried_again_la
 
 
 def test_a_set_that_can_not_be_made_current_holds_up_no_other_one(world: World) -> None:
-    world.worker = WorkerHere
     world.submit(run_text(1))
     world.judge(QRELS, source="jury")
     world.drain()

@@ -77,7 +77,6 @@ def file_of(world: World, run: int) -> Path:
 def test_a_store_that_is_away_during_a_rescoring_parks_nothing_and_the_board_stays_until_it_is_back(
     world: World,
 ) -> None:
-    world.worker = WorkerHere  # a scoring process meets such a store below
     for number in range(2):
         world.submit(run_text(number))
     world.drain()
@@ -145,7 +144,6 @@ def test_a_run_whose_stored_file_is_damaged_is_never_scored_and_organisers_read_
 def test_missing_files_and_a_store_of_damaged_ones_keep_the_old_board_until_most_are_back(
     world: World, spoil: Callable[[Path], None], number: int, says: str
 ) -> None:
-    world.worker = WorkerHere  # a scoring process tells so in `test_child_process`
     runs = [world.submit(run_text(number)) for number in range(3)]
     world.drain()
     before = means(world)
@@ -201,7 +199,6 @@ def test_whatever_is_in_the_place_of_the_store_a_worker_waits_and_heals_and_the_
     monkeypatch.setattr(worker, "PATIENCE_SECONDS", 0.1)
     monkeypatch.setattr(worker, "POLL_SECONDS", 0.1)
     monkeypatch.setattr(worker, "HOUSEKEEPING_SECONDS", 0.1)
-    world.worker = WorkerHere  # until the worker below has its scoring process
     for number in range(2):
         world.submit(run_text(number))
     world.drain()
@@ -273,12 +270,13 @@ def test_a_list_that_can_not_be_made_again_is_not_tried_again_for_everybody_who_
         with pytest.raises(Damaged):
             read_all(world, run)
         world.drain()
-    with contextlib.closing(Worker(world.database, world.store, world.config)) as another:  # which tries at once
+    with contextlib.closing(WorkerHere(world.database, world.store, world.config)) as another:  # which tries at once
         assert another.step(threading.Event())
     read_all(world, run)
 
 
 @pytest.mark.parametrize("engine_name", ["sqlite"])  # bounds are set to the scoring process
+@pytest.mark.usefixtures("scoring_process")
 def test_a_store_that_is_full_when_ranked_lists_are_kept_has_the_job_wait_and_heal(world: World) -> None:
     first = world.submit(run_text(1))
     world.drain()

@@ -46,7 +46,7 @@ def _wait_for_state(world: World, run: int, state: State) -> None:
 
 
 @pytest.mark.parametrize("engine_name", ["sqlite"])  # on PostgreSQL the kill storm of `test_trials` does so
-def test_a_worker_that_is_killed_in_the_middle_loses_nothing_and_another_finishes(world: World) -> None:
+def test_a_killed_worker_loses_nothing_another_finishes_and_hands_a_long_job_back_when_stopped(world: World) -> None:
     run, pipe = world.stuck_run()
     with _worker(world) as first:
         _wait_for_state(world, run, State.SCORING)
@@ -59,14 +59,23 @@ def test_a_worker_that_is_killed_in_the_middle_loses_nothing_and_another_finishe
     assert world.scoring(run).state is State.SCORING  # nobody knows yet
     pipe.unlink()
     world.receive(run_text(1))
-    with _worker(world):
+    with _worker(world) as second:
         _wait_for_state(world, run, State.SCORED)
+        long, _ = world.stuck_run(2)
+        _wait_for_state(world, long, State.SCORING)
+        scorers = children(second.pid)
+        os.kill(second.pid, signal.SIGTERM)
+        assert second.wait(seconds=SECONDS) == 0
+        assert "handed back" in second.output
     scoring = world.scoring(run)
     assert (scoring.attempt, scoring.lost_leases, scoring.errors) == (2, 1, 0)
     assert scoring.worker != by_first
     assert len(world.scores(run)) == 8  # three measures and the share of judged documents, over two subsets
-    assert len(world.all(sa.select(Scoring))) == 1
+    assert len(world.all(sa.select(Scoring).where(Scoring.submission_id == run))) == 1
     assert len(world.all(sa.select(Event).where(Event.action == "score"))) == 1
+    scoring = world.scoring(long)
+    assert (scoring.state, scoring.errors, scoring.lost_leases) == (State.QUEUED, 0, 0)
+    assert not any(map(_runs, scorers))
 
 
 @pytest.mark.parametrize("engine_name", ["postgresql"])  # leases run by the database's clock, here its server's
@@ -97,20 +106,6 @@ def test_a_stop_finishes_a_job_that_is_nearly_done(world: World) -> None:
         pipe.write_text(run_text(1))
         assert process.wait(seconds=SECONDS) == 0
     assert world.scoring(run).state is State.SCORED
-
-
-@pytest.mark.parametrize("engine_name", ["sqlite"])
-def test_a_stop_hands_a_long_job_back_at_no_cost(world: World) -> None:
-    run, _ = world.stuck_run()
-    with _worker(world) as process:
-        _wait_for_state(world, run, State.SCORING)
-        scorers = children(process.pid)
-        os.kill(process.pid, signal.SIGTERM)
-        assert process.wait(seconds=SECONDS) == 0
-        assert "handed back" in process.output
-    scoring = world.scoring(run)
-    assert (scoring.state, scoring.errors, scoring.lost_leases) == (State.QUEUED, 0, 0)
-    assert not any(map(_runs, scorers))
 
 
 @pytest.mark.parametrize("engine_name", ["sqlite"])
@@ -150,6 +145,7 @@ def test_workers_of_one_command_are_replaced_when_killed_and_end_with_it(world: 
     assert len(world.all(sa.select(WorkerSeen.name))) == 1  # the killed one's
 
 
+@pytest.mark.parametrize("engine_name", ["postgresql"])  # where workers wait for notices; both in `test_waiting`
 def test_a_drain_lets_each_worker_finish_the_run_in_hand_and_take_no_other(world: World) -> None:
     run, pipe = world.stuck_run()
     with _worker(world, "--processes", "2") as workers:

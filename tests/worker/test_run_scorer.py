@@ -25,20 +25,12 @@ from leaderboard.submissions.rules import SetState, State
 from leaderboard.submissions.writes import submissions
 from leaderboard.worker.models import Score, Scoring, ScoringSet
 from leaderboard.worker.stored_runs import recompute
-from tests.support.scoring import WorkerHere
 from tests.support.verification import without_triggers
 from tests.support.world import RUN, World
 
 # The collection has 1000 documents and β is 20. On q1 the run lists d1 (relevant) and d2 (judged not relevant): nothing
 # is missed, one of 999 other documents is a false alarm. On q2 it lists the relevant one only. q3 has none relevant.
 VALUE_Q1 = 1 - 20 / 999
-
-
-@pytest.fixture
-def world(world: World) -> World:
-    """The small campaign. What is scored is the subject here, so no scoring process is started."""
-    world.worker = WorkerHere
-    return world
 
 
 def _scores(world: World, submission: int) -> dict[tuple[str, str], Score]:

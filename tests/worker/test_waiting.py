@@ -16,15 +16,16 @@ from leaderboard.operating.models import WorkerSeen
 from leaderboard.submissions.rules import State
 from leaderboard.worker import loop
 from leaderboard.worker.models import Scoring
+from tests.support.scoring import WorkerHere
 from tests.support.waiting import wait_until
 from tests.support.world import World, run_text
 
 
 @contextmanager
-def _waits(world: World, monkeypatch: pytest.MonkeyPatch) -> Iterator[loop.Worker]:
+def _waits(world: World, monkeypatch: pytest.MonkeyPatch) -> Iterator[WorkerHere]:
     """A worker of the world's that has nothing to do, and whose heart beats only once in this test."""
     monkeypatch.setattr(loop, "BEATS", 0.001)
-    worker = loop.Worker(world.database, world.store, world.config)
+    worker = WorkerHere(world.database, world.store, world.config)
     with closing(worker):
         while worker.step(threading.Event()):
             pass
@@ -108,7 +109,10 @@ def test_a_waiting_worker_beats_in_one_statement_and_leaves_looking_to_another(
         assert [first._beat(), second._beat()] == [True, False]
 
 
-def test_a_worker_is_seen_until_it_ends_and_a_killed_one_is_forgotten(world: World) -> None:
+def test_a_worker_is_seen_until_it_ends_and_a_killed_one_is_forgotten(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(loop, "Worker", WorkerHere)
     stop = threading.Event()
     running = threading.Thread(target=loop.run, args=(world.config, stop))
     running.start()
@@ -125,6 +129,7 @@ def test_a_worker_is_seen_until_it_ends_and_a_killed_one_is_forgotten(world: Wor
 
 def test_a_worker_that_is_asked_to_drain_ends_by_itself(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(loop, "BEATS", 300)
+    monkeypatch.setattr(loop, "Worker", WorkerHere)
     running = threading.Thread(target=loop.run, args=(world.config, threading.Event()))
     running.start()
     wait_until(lambda: len(world.all(sa.select(WorkerSeen.name))) == 1, "it is seen")
