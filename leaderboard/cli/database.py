@@ -54,9 +54,9 @@ def connected(config: Config, *, must_exist: bool = False) -> Iterator[Database]
         yield database
     except errors.NoDatabase as error:
         is_other = isinstance(error, errors.OtherBuild)
-        not_there = "does not answer as it should (start it, make it, or correct LEADERBOARD_DATABASE_URL)"
-        what = "belongs to another version of this program" if is_other else not_there
-        raise errors.Unavailable(f"the database {_shown(database)} {what}: {error.reason}") from error
+        what = "belongs to another version of this program" if is_other else "does not answer as it should"
+        to_do = "" if is_other else "; start it, make it, or correct LEADERBOARD_DATABASE_URL"
+        raise errors.Unavailable(f"the database {_shown(database)} {what}: {error.reason}{to_do}") from error
     finally:
         database.close()
 
