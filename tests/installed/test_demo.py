@@ -167,23 +167,13 @@ def test_started_again_it_goes_on_with_what_is_there_alone_and_ends_when_its_wor
     assert (elsewhere / "demo" / "secret-key").read_text() == key
 
 
-def test_killed_outright_it_leaves_neither_site_nor_worker_behind(
-    start: Start, elsewhere: Path, seeded_folder: Path
-) -> None:
-    shutil.copytree(seeded_folder, elsewhere / "demo")
-    (elsewhere / "demo" / "worker.log").unlink()
-    with start() as demonstration:
-        os.kill(demonstration.process.pid, signal.SIGKILL)
-        log = elsewhere / "demo" / "worker.log"
-        wait_until(lambda: log.read_text().endswith(" stopped\n"), "the end of the worker", STOP_SECONDS)
-        wait_until(lambda: not _answers(demonstration.address), "the end of the site", STOP_SECONDS)
-
-
-def test_the_examples_of_the_api_work_when_they_are_pasted_into_a_shell(
+def test_the_examples_of_the_api_work_in_a_shell_and_killed_outright_it_leaves_neither_site_nor_worker_behind(
     start: Start, elsewhere: Path, seeded_folder: Path
 ) -> None:
     folder = elsewhere / "demo"
     shutil.copytree(seeded_folder, folder)
+    log = folder / "worker.log"
+    log.unlink()
     database = {
         "LEADERBOARD_DATABASE_URL": f"sqlite:///{folder / 'leaderboard.sqlite'}",
         "LEADERBOARD_STORE_URL": str(folder / "store"),
@@ -197,6 +187,9 @@ def test_the_examples_of_the_api_work_when_they_are_pasted_into_a_shell(
         assert len(examples) == 3
         pasted = f"{examples[0]}{token.strip()}\n{examples[1]}{examples[2]}"
         shell = subprocess.run(["bash"], input=pasted, cwd=folder, capture_output=True, text=True, timeout=60)
+        os.kill(demonstration.process.pid, signal.SIGKILL)
+        wait_until(lambda: log.read_text().endswith(" stopped\n"), "the end of the worker", STOP_SECONDS)
+        wait_until(lambda: not _answers(demonstration.address), "the end of the site", STOP_SECONDS)
     assert shell.returncode == 0, shell.stderr
     decoder, rest, answers = json.JSONDecoder(), shell.stdout.removeprefix("Token: "), []
     while rest.strip():

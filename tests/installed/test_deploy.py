@@ -19,11 +19,13 @@ import yaml
 
 from leaderboard.cli import leaderboard
 from leaderboard.config import Config
+from leaderboard.submissions.writes.run_store import bind
 from tests.support.databases import Postgres
 from tests.support.installed import environment_of_a_stranger, prepare, ran
 from tests.support.proxy import CONFIGURATION, Proxy, nginx_before
 from tests.support.shared import REPOSITORY
 from tests.support.site import Installation, running_site
+from tests.support.world import World, run_file, run_text
 
 DEPLOY = REPOSITORY / "deploy"
 SETTINGS = {name for name, _ in Config.described()}
@@ -198,16 +200,71 @@ def test_the_compose_file_names_services_volumes_settings_and_commands_that_ther
     assert secrets == {"DATABASE_PASSWORD", "SECRET_KEY", "STORE_KEY_ID", "STORE_SECRET"}
 
 
+@pytest.mark.parametrize("engine_name", ["sqlite"])
+def test_the_nightly_unit_runs_again_at_any_moment_and_verifies_whatever_became_of_the_backup(
+    world: World, tmp_path: Path
+) -> None:
+    [command] = re.findall(
+        r"^ExecStart=/bin/sh -c '(.*)'$", (DEPLOY / "systemd" / "leaderboard-nightly.service").read_text(), re.MULTILINE
+    )
+    (tmp_path / "venv" / "bin").mkdir(parents=True)
+    program = tmp_path / "venv" / "bin" / "leaderboard"
+    program.write_text(f'#!/bin/sh\nexec {sys.executable} -m leaderboard "$@"\n')
+    program.chmod(0o755)
+    backups = tmp_path / "backups"
+    backups.mkdir()
+    settings = {
+        "LEADERBOARD_DATABASE_URL": world.config.database_url,
+        "LEADERBOARD_STORE_URL": world.store.url,
+        "PYTHONPATH": str(REPOSITORY),
+    }
+
+    def night() -> tuple[int, str, list[str]]:
+        """The exit status, what it says, the new files."""
+        before = {*backups.iterdir()}
+        done = subprocess.run(
+            ["/bin/sh", "-c", command.replace("$$", "$").replace("%%", "%")],
+            cwd=tmp_path, env=os.environ | settings, capture_output=True, text=True,
+        )  # fmt: skip
+        return done.returncode, done.stdout + done.stderr, [path.name for path in {*backups.iterdir()} - before]
+
+    for name in ("2020-01-01-033000-full.zip", "all.zip"):  # of another month, and of somebody's own
+        (backups / name).touch()
+    bind(world.database, world.store)
+    run = world.submit(run_text(1))
+    world.drain()
+    status, said, [full] = night()
+    assert (status, "bytes, 1 run file\n" in said, "nothing differs" in said) == (0, True, True), said
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d-\d{6}-full\.zip", full)
+    for number in (2, 3):
+        world.submit(run_text(number))
+    lost = run_file(world.store, world.scoring(run).submission.sha256)
+    content = lost.read_bytes()
+    lost.unlink()
+    status, said, [new] = night()
+    assert (status, "2 run files, 1 left to earlier backups" in said, "1 thing differs" in said) == (1, True, True), (
+        said
+    )
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d-\d{6}\.zip", new)
+    lost.write_bytes(content)
+    (backups / full).write_bytes(b"damaged")
+    status, said, files = night()
+    assert (status, "is no backup" in said, "nothing differs" in said, files) == (2, True, True, []), said
+
+
 NOT_HERE = ("apt-get", "useradd")  # steps of the Containerfile that need an image of their own
 
 
 def test_the_steps_of_the_containerfile_make_an_environment_with_the_site(wheel: Path, tmp_path: Path) -> None:
-    """The same commands, with folders of the test's for those of the image, and packages that are here already."""
+    """The same commands, with folders of the test's for those of the image, and packages that are here already. The
+    wheel is the one that `wheel` has made by the image's command."""
     text = (DEPLOY / "Containerfile").read_text()
     assert "\nUSER leaderboard\n" in text
     assert "urlopen('http://127.0.0.1:8000/healthz'" in text
     steps = [line.removeprefix("RUN ") for line in text.splitlines() if line.startswith("RUN ")]
+    steps.remove("/venv/bin/pip wheel --no-deps --wheel-dir /wheels /source")
     prepare(wheel, tmp_path / "venv", ["site"])
+    (tmp_path / "wheels").symlink_to(wheel.parent)
     for step in steps:
         if not step.startswith(NOT_HERE):
             here = re.sub(r"(?<![\w./])/(venv|wheels)\b", rf"{tmp_path}/\1", step.replace("/source", str(REPOSITORY)))

@@ -1,8 +1,6 @@
 """A whole installation in one file, and back: on either engine, from either engine."""
 
 import json
-import os
-import re
 import resource
 import shutil
 import signal
@@ -276,48 +274,6 @@ def test_a_chain_of_backups_has_each_run_file_once(site: World, target: Targets,
 
 
 @ONE_ENGINE
-def test_the_nightly_unit_runs_again_at_any_moment_and_verifies_whatever_became_of_the_backup(
-    site: World, tmp_path: Path
-) -> None:
-    unit = (REPOSITORY / "deploy" / "systemd" / "leaderboard-nightly.service").read_text()
-    [command] = re.findall(r"^ExecStart=/bin/sh -c '(.*)'$", unit, re.MULTILINE)
-    (tmp_path / "venv" / "bin").mkdir(parents=True)
-    program = tmp_path / "venv" / "bin" / "leaderboard"
-    program.write_text(f'#!/bin/sh\nexec {sys.executable} -m leaderboard "$@"\n')
-    program.chmod(0o755)
-    backups = tmp_path / "backups"
-    backups.mkdir()
-
-    def night() -> tuple[int, str, list[str]]:
-        """The exit status, what it says, the new files."""
-        before = {*backups.iterdir()}
-        done = subprocess.run(
-            ["/bin/sh", "-c", command.replace("$$", "$").replace("%%", "%")],
-            cwd=tmp_path, env=os.environ | here(site).environment, capture_output=True, text=True,
-        )  # fmt: skip
-        return done.returncode, done.stdout + done.stderr, [path.name for path in {*backups.iterdir()} - before]
-
-    for name in ("2020-01-01-033000-full.zip", "all.zip"):  # of another month, and of somebody's own
-        (backups / name).touch()
-    status, said, [full] = night()
-    assert (status, "bytes, 5 run files\n" in said, "nothing differs" in said) == (0, True, True), said
-    assert re.fullmatch(r"\d{4}-\d\d-\d\d-\d{6}-full\.zip", full)
-    site.submit(run_text(40))
-    status, said, [new] = night()
-    assert (status, "1 run file, 5 left to earlier backups" in said) == (0, True), said
-    assert re.fullmatch(r"\d{4}-\d\d-\d\d-\d{6}\.zip", new)
-    lost = next(path for path in Path(site.config.store_url, "runs").rglob("*") if path.is_file())
-    content = lost.read_bytes()
-    lost.unlink()
-    status, said, [_] = night()
-    assert (status, "1 thing differs" in said) == (1, True), said
-    lost.write_bytes(content)
-    (backups / full).write_bytes(b"damaged")
-    status, said, files = night()
-    assert (status, "is no backup" in said, "nothing differs" in said, files) == (2, True, True, []), said
-
-
-@ONE_ENGINE
 def test_a_store_that_is_kept_in_another_way_is_verified_and_used(site: World, target: Targets, tmp_path: Path) -> None:
     file = tmp_path / "rows.zip"
     assert "bytes, 0 run files, 5 left to the store\n" in here(site).ok("backup", file, "--no-store")
@@ -502,38 +458,8 @@ def test_a_file_that_is_no_whole_backup_is_refused_and_leaves_nothing(
     elsewhere.ok("restore", file)  # where another one failed
 
 
-def test_a_restore_that_is_killed_leaves_an_empty_database_and_begins_again(
-    site: World, target: Targets, engine_name: str, tmp_path: Path
-) -> None:
-    file, elsewhere, before = tmp_path / "all.zip", target(engine_name), every_row(site.database)
-    here(site).ok("backup", file)
-    killed = """
+RESTORES_KILLED = """
 import os, signal, sys
-from pathlib import Path
-from leaderboard.db import Database
-from leaderboard.operating.backup import reading, restore
-from leaderboard.store import RunStore
-from leaderboard.store.runs import run_name
-left = 2
-def tell(count):
-    global left
-    left -= count
-    if left < 0:
-        os.kill(os.getpid(), signal.SIGKILL)
-with reading(Path(sys.argv[1])) as (archive, manifest):
-    restore(Database.connect(sys.argv[2]), RunStore(sys.argv[3]), manifest, [archive], tell)
-"""
-    done = subprocess.run([sys.executable, "-c", killed, file, elsewhere.url, elsewhere.store], capture_output=True)
-    assert done.returncode == -signal.SIGKILL, done
-    assert len([path for path in (Path(elsewhere.store) / "runs").rglob("*") if path.is_file()]) == 3
-    assert elsewhere.is_empty()
-    elsewhere.ok("restore", file)
-    assert_same(before, elsewhere.rows())
-    assert elsewhere.ok("verify", "--figures").startswith("nothing differs")
-
-
-RESTORE_KILLED = """
-import sys
 from pathlib import Path
 from leaderboard.db import Database
 from leaderboard.operating.backup import reading, restore
@@ -543,30 +469,60 @@ from tests.support.calls import CALLS, Calls, Fault, count_statements
 class Commits(Calls):
     def _next(self, name):
         self.made += [name] if name == "COMMIT" else []
-        return Fault.KILL_AFTER if name == "COMMIT" and len(self.made) == int(sys.argv[4]) else None
+        return Fault.KILL_AFTER if name == "COMMIT" and len(self.made) == commit else None
+
+def tell(count):
+    global left
+    left -= count
+    if left < 0:
+        os.kill(os.getpid(), signal.SIGKILL)
 
 CALLS.__class__ = Commits
 count_statements()
-with reading(Path(sys.argv[1])) as (archive, manifest):
-    restore(Database.connect(sys.argv[2]), RunStore(sys.argv[3]), manifest, [archive], lambda _: None)
+for line in sys.stdin:
+    url, store, *numbers = line.split()
+    left, commit = map(int, numbers)
+    if (process := os.fork()) == 0:
+        with reading(Path(sys.argv[1])) as (archive, manifest):
+            restore(Database.connect(url), RunStore(store), manifest, [archive], tell)
+        os._exit(0)
+    print(os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]), flush=True)
 """
+ALL = 1000  # files, more than there are
 
 
-def test_a_restore_that_is_killed_behind_any_of_its_commits_is_finished_by_the_same_command(
+def test_a_restore_that_is_killed_is_finished_by_the_same_command(
     site: World, target: Targets, engine_name: str, tmp_path: Path
 ) -> None:
+    """Behind two files, where it leaves an empty database and begins again, and behind each of its commits."""
     file, before = tmp_path / "all.zip", every_row(site.database)
     here(site).ok("backup", file)
-    for commit in count(1):
-        elsewhere = target(engine_name)
-        command = [sys.executable, "-c", RESTORE_KILLED, file, elsewhere.url, elsewhere.store, str(commit)]
-        done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, check=False)
-        if done.returncode == 0:
-            break
-        assert done.returncode == -signal.SIGKILL, done
-        elsewhere.ok("restore", file)
-        assert_same(before, elsewhere.rows())
-        assert elsewhere.ok("verify", "--figures").startswith("nothing differs")
+    # Each is forked from one process that has imported what all of them need.
+    killing = subprocess.Popen(
+        [sys.executable, "-c", RESTORES_KILLED, file],
+        cwd=REPOSITORY, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+    )  # fmt: skip
+
+    def restored(elsewhere: Installed, files: int, commit: int) -> bool:
+        """Whether it got to the end."""
+        assert killing.stdin
+        assert killing.stdout
+        print(elsewhere.url, elsewhere.store, files, commit, file=killing.stdin, flush=True)
+        status = int(killing.stdout.readline())
+        assert status in (0, -signal.SIGKILL)
+        return status == 0
+
+    with killing:
+        for commit in count():
+            elsewhere = target(engine_name)
+            if restored(elsewhere, *((ALL, commit) if commit else (2, 0))):
+                break
+            if not commit:
+                assert len([path for path in (Path(elsewhere.store) / "runs").rglob("*") if path.is_file()]) == 3
+                assert elsewhere.is_empty()
+            elsewhere.ok("restore", file)
+            assert_same(before, elsewhere.rows())
+            assert elsewhere.ok("verify", "--figures").startswith("nothing differs")
     assert commit > 1
     assert sum("'restore backup'" in row for row in elsewhere.rows()["event"]) == 1
     assert f"{tmp_path / 'new'} is the run store of another" in Installed(elsewhere.url, tmp_path / "new").refused(

@@ -10,7 +10,7 @@ from leaderboard.cli import run as call
 from leaderboard.transfer.manifest import written
 
 COVID = {"nDCG@10": -5, "P@5": -4, "Bpref": -2, "AP": -1}  # column of NIST's table
-RUNS = 4  # of each round
+RUNS = 2  # of each round
 
 
 def command(*arguments: str | Path) -> None:
