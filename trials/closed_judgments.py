@@ -68,11 +68,11 @@ def trial(engine: str, years: int, seed: int) -> list[str]:
             shutil.rmtree(folder / f"store-{number}")
             return here
 
-        one = played(0, FIRST, Asked(warm=True))
+        one = played(0, FIRST, Asked(warm=True, twice=True))
         print(f"  {len(one.steps)} steps and {len(one.walked):,} answers in a year", flush=True)
         for number, judgments in enumerate(draw_years(years, seed), 1):
             share = Share((number % PARTS,), PARTS)
-            other = played(number, judgments, Asked(share, warm=True))
+            other = played(number, judgments, Asked(share, warm=True, twice=True))
             found = compared(one, other, share)
             print(
                 f"  year {number}: {len(other.steps) + len(other.walked)} answers, {len(found)} differences", flush=True

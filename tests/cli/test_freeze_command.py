@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 from collections.abc import Callable
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -18,28 +19,62 @@ import pytest
 import yaml
 
 from leaderboard.access import CONSOLE
+from leaderboard.cli import run
+from leaderboard.db import Database
 from leaderboard.evaluations.rules import Opening, Split
 from leaderboard.formats import QueryRow
 from leaderboard.freezing import copying
 from leaderboard.judgments import writes
 from tests.cli.conftest import Command
-from tests.support.world import QRELS, World, run_text
+from tests.support.scoring import WorkerHere
+from tests.support.world import QRELS, World, build_world, run_text
 
 Says = Callable[..., str]
 # It adds files, words and refusals; its one statement of its own is asked on both engines where runs are published.
 ONE_ENGINE = pytest.mark.parametrize("engine_name", ["sqlite"])
 PAST = datetime(2026, 1, 2, tzinfo=UTC)
+TITLE = 'The "2026": Ärger & <more>'
 LINK = re.compile(r'\s(?:href|src)="([^"#]*)')
 
 
-@pytest.fixture
-def closed(world: World) -> World:
-    """A closed year with two scored runs and published judgments."""
-    for number in (1, 2):
+def close_with(world: World, runs: int) -> World:
+    """A closed year with so many scored runs and published judgments."""
+    for number in range(1, runs + 1):
         world.submit(run_text(number), threshold=0.5)
     world.drain()
     world.change_evaluation(closes_at=PAST, judgments_published=True)
     return world
+
+
+@pytest.fixture
+def closed(world: World) -> World:
+    return close_with(world, 1)
+
+
+@pytest.fixture(scope="module")
+def whole(migrated_sqlite: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The copy of a closed year of two simulated runs, with both files, a licence and names that have to be quoted."""
+    folder = tmp_path_factory.mktemp("whole")
+    shutil.copyfile(migrated_sqlite, folder / "year.sqlite")
+    with (
+        closing(Database.connect(f"sqlite:///{folder / 'year.sqlite'}")) as database,
+        closing(build_world(database, folder)) as world,
+        pytest.MonkeyPatch.context() as environment,
+    ):
+        world.worker = WorkerHere
+        with world.organising() as (session, campaign, evaluation):
+            campaign.simulated = True
+            strange = [
+                QueryRow(name, f'{name} href="/x"', ()) for name in ("a/b", "A/B", "ж?#%", 'it"s&amp;', "q1.html")
+            ]
+            writes.import_queries(session, CONSOLE, evaluation, strange)
+        world.change_evaluation(title=TITLE, opens_at=PAST - timedelta(days=1))
+        close_with(world, 2)
+        environment.setenv("LEADERBOARD_DATABASE_URL", world.config.database_url)
+        environment.setenv("LEADERBOARD_STORE_URL", world.config.store_url)
+        asked = ["freeze", "small/2026", str(folder / "copy"), "--all-runs", "--license", "CC-BY-4.0"]
+        assert run(asked) == 0
+    return folder / "copy"
 
 
 def frozen(ok: Says, folder: Path, *more: str) -> Path:
@@ -53,13 +88,9 @@ def names(folder: Path) -> set[str]:
 
 @ONE_ENGINE
 def test_every_link_leads_to_a_file_no_page_asks_a_server_and_a_receipts_command_works_as_printed(
-    closed: World, ok: Says, command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    whole: Path, command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with closed.organising() as (session, _, evaluation):
-        strange = [QueryRow(name, f'{name} href="/x"', ()) for name in ("a/b", "A/B", "ж?#%", 'it"s&amp;', "q1.html")]
-        writes.import_queries(session, CONSOLE, evaluation, strange)
-    closed.drain()
-    folder = frozen(ok, tmp_path, "--all-runs")
+    folder = shutil.copytree(whole, tmp_path / "copy")
     pages = sorted(folder.rglob("*.html"))
     assert {"index.html", "queries.html", "queries/q1.html", "submissions/1.html", "submissions/1/queries/q1.html",
             "judgments/q1.html", "measures/AP.html", "boards.html"} <= names(folder)  # fmt: skip
@@ -85,9 +116,9 @@ def test_every_link_leads_to_a_file_no_page_asks_a_server_and_a_receipts_command
 
 @ONE_ENGINE
 def test_one_changed_byte_is_named_and_so_are_files_that_come_and_go_and_figures_that_no_run_gives(
-    closed: World, ok: Says, command: Command, tmp_path: Path
+    whole: Path, command: Command, tmp_path: Path
 ) -> None:
-    folder = frozen(ok, tmp_path, "--all-runs")
+    folder = shutil.copytree(whole, tmp_path / "copy")
     kinds = {Path(name).suffix: name for name in sorted(names(folder)) if name != "SHA256SUMS"}
     assert {".html", ".json", ".csv", ".txt", ".tsv", ".css", ".js", ".svg", ".cff"} <= kinds.keys() | {".tsv"}
     for name in [*kinds.values(), "ro-crate-metadata.json", "data/submission-1.txt", "submissions/1/receipt.json"]:
@@ -133,11 +164,9 @@ def test_one_changed_byte_is_named_and_so_are_files_that_come_and_go_and_figures
     assert ": figures of 1 of 2 runs computed again\n" in said
 
 
-@ONE_ENGINE
-def test_what_describes_the_folder_has_what_its_formats_require(closed: World, ok: Says, tmp_path: Path) -> None:
-    closed.change_evaluation(title='The "2026": Ärger & <more>', opens_at=PAST - timedelta(days=1))
-    folder = frozen(ok, tmp_path, "--all-runs", "--license", "CC-BY-4.0")
-    title = 'A small campaign: The "2026": Ärger & <more>'
+def test_what_describes_the_folder_has_what_its_formats_require(whole: Path) -> None:
+    folder = whole
+    title = f"A small campaign: {TITLE}"
     citation = yaml.safe_load((folder / "CITATION.cff").read_text("utf-8"))
     assert {key: citation[key] for key in ("cff-version", "title", "type", "license", "authors")} == {
         "cff-version": "1.2.0", "title": title, "type": "dataset", "license": "CC-BY-4.0",
@@ -183,16 +212,16 @@ def test_pages_readme_and_verify_say_which_runs_and_judgments_are_not_in_the_fol
     assert (
         "The file of this run and its ranked lists are not in this copy" in (folder / "submissions/1.html").read_text()
     )
-    assert "Run files in this copy: 0 of 2, those of teams that agreed" in (folder / "index.html").read_text()
+    assert "Run files in this copy: 0 of 1, those of teams that agreed" in (folder / "index.html").read_text()
     readme = (folder / "README.txt").read_text()
-    assert "It has the files of 0 of 2 runs: no agreement to publish them was named. The figures of all" in readme
+    assert "It has the files of 0 of 1 run: no agreement to publish them was named. The figures of all" in readme
     assert "The judgments are not published, so the figures can't be computed again." in readme
     for name in ("CITATION.cff", "datacite.json", "ro-crate-metadata.json"):
         assert not re.search("licen|rights", (folder / name).read_text()), name
     lacking = "not in the folder: small-2026-judgments.txt, submission-1.txt"
     said = ok("verify", folder)
     assert f"figures of submission 1 are not computed again: {lacking}\n" in said
-    assert "nothing differs: figures of 0 of 2 runs computed again\n" in said
+    assert "nothing differs: figures of 0 of 1 run computed again\n" in said
     shutil.rmtree(folder)
     closed.change_evaluation(details=Opening.NEVER)
     folder = frozen(ok, tmp_path, "--all-runs")
@@ -201,18 +230,12 @@ def test_pages_readme_and_verify_say_which_runs_and_judgments_are_not_in_the_fol
     assert "figures of submission 1 are not computed again: The command that computes" in ok("verify", folder)
 
 
-@ONE_ENGINE
-def test_simulated_runs_are_called_so_in_what_describes_the_folder_and_in_papers(
-    closed: World, ok: Says, tmp_path: Path
-) -> None:
-    with closed.organising() as (_, campaign, __):
-        campaign.simulated = True
-    folder = frozen(ok, tmp_path)
-    said = (
-        "Board, figures and judgments of A small campaign: The year 2026; files of 0 of 2 runs. The runs are simulated."
-    )
+def test_simulated_runs_are_called_so_in_what_describes_the_folder_and_in_papers(whole: Path) -> None:
+    folder = whole
+    said = f"Board, figures and judgments of A small campaign: {TITLE}; files of 2 of 2 runs. The runs are simulated."
+    quoted = json.dumps(said, ensure_ascii=False)  # as YAML writes it, too
     for name in ("CITATION.cff", "datacite.json", "ro-crate-metadata.json"):
-        assert said in (folder / name).read_text("utf-8"), name
+        assert quoted in (folder / name).read_text("utf-8"), name
     assert "The runs are simulated.\n" in (folder / "README.txt").read_text("utf-8")
     papers = [*(folder / "data").glob("*.tex"), *(folder / "data").glob("*.md")]
     assert {"submission-1.tex", "small-2026.md", "small-2026-queries.tex"} <= {path.name for path in papers}

@@ -54,7 +54,9 @@ def test_whoever_is_no_organiser_is_answered_the_same_whatever_the_closed_judgme
     told_apart = False
     for part, judgments in enumerate(draw_years(SIMPLEST + DRAWS)[SIMPLEST:]):
         share = Share((part,), PARTS)
-        other = _played(migrated_sqlite, tmp_path_factory.mktemp("other"), judgments, Asked(share, warm=True))
+        other = _played(
+            migrated_sqlite, tmp_path_factory.mktemp("other"), judgments, Asked(share, warm=True, twice=True)
+        )
         found = compared(first_year, other, share)
         assert not found, f"{said(found)}\nthe other one's judgments: {judgments}"
         told_apart = told_apart or first_year.to_organiser != other.to_organiser

@@ -175,7 +175,7 @@ def test_no_link_of_the_pages_leads_nowhere(client: Client, field: Field) -> Non
     while waiting:
         address = waiting.pop()
         others = r"^/(login|register|account|measures|static|bootstrap)|/submit|&|/submissions/2/queries"
-        others += r"|\.json\?|/queries/q[2-4]\b.*\?"  # as the CSV file's, and as those of q1
+        others += r"|\.(json|md|tex|svg|png)\?|/queries/q[2-4]\b.*\?"  # as the CSV file's, and as those of q1
         if address in seen or re.search(others, address):
             continue
         seen.add(address)

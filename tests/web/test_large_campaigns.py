@@ -162,7 +162,7 @@ def test_pages_of_a_team_and_of_a_system_take_as_many_statements_whatever_the_ro
     assert len(statements) == ran[3]  # in one condition and in two
 
 
-@BOTH
+@pytest.mark.parametrize("engine_name", ["postgresql"])  # which statements run is decided above the engine
 def test_a_first_view_takes_as_many_statements_whatever_the_rows(app: Flask, database: Database) -> None:
     seen: dict[str, list[dict[str, int]]] = {}
     for slug, shape in {"few": Shape(3, 3, 4, 2, boards=2), "more": Shape(12, 24, 8, 4, boards=2)}.items():
