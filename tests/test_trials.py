@@ -38,9 +38,8 @@ def test_backups_under_load_are_restored_to_the_last_bit(capsys: pytest.CaptureF
 @pytest.mark.parametrize(
     ("engine", "store", "operations", "every"),
     [
-        ("sqlite", "folder", "scoring backup", 201),
+        ("sqlite", "folder", "scoring backup restore", 401),
         ("postgresql", "bucket", "upload", 131),
-        ("sqlite", "bucket", "restore", 421),
     ],
 )
 def test_no_call_that_fails_loses_or_doubles_anything(engine: str, store: str, operations: str, every: int) -> None:

@@ -24,6 +24,7 @@ from leaderboard.db import Database
 from leaderboard.submissions.writes.run_store import bind
 from leaderboard.worker.models import Scoring
 from tests.support.commands import run_here
+from tests.support.databases import Postgres
 from tests.support.postgres import postgres_server
 from tests.support.rows import every_row
 from tests.support.scoring import WorkerHere
@@ -43,18 +44,24 @@ def main(arguments: list[str] | None = None) -> int:
     given = parser.parse_args(arguments)
     faults = []
     for engine in given.engine or ENGINES:
-        with tempfile.TemporaryDirectory() as name, migrated_database(engine, Path(name)) as (_, database):
+        with (
+            tempfile.TemporaryDirectory() as name,
+            migrated_database(engine, Path(name)) as (_, database),
+            postgres_server() as url,
+            closing(Postgres(url)) as server,  # of what is restored
+        ):
             world = build_world(database, Path(name))
             world.worker = WorkerHere
             bind(database, world.store)
             with closing(world):
-                faults += [f"{engine}: {fault}" for fault in _under_load(world, engine, Path(name), given.seconds)]
-                faults += [f"{engine}: {fault}" for fault in _measure(world, engine, Path(name), given.runs)]
+                found = [*_under_load(world, server, engine, Path(name), given.seconds)]
+                found += _measure(world, server, engine, Path(name), given.runs)
+            faults += [f"{engine}: {fault}" for fault in found]
     print("\n".join(faults) or "everything restored is equal to the last bit", flush=True)
     return int(bool(faults))
 
 
-def _under_load(world: World, engine: str, folder: Path, seconds: float) -> Iterator[str]:
+def _under_load(world: World, server: Postgres, engine: str, folder: Path, seconds: float) -> Iterator[str]:
     stop, submitted = threading.Event(), list[int]()
 
     def play() -> None:
@@ -78,14 +85,14 @@ def _under_load(world: World, engine: str, folder: Path, seconds: float) -> Iter
     print(f"{engine}: {len(files)} backups while {len(submitted)} runs were submitted and scored", flush=True)
     for file in files:
         for other in ENGINES:
-            with _restored(other, file, files[0]) as (_, rows):
+            with _restored(server, other, file, files[0]) as (_, rows):
                 for table in PER_RUN:
                     if not {*rows[table]} <= {*original[table]}:
                         yield f"{file.name} on {other}: {table} differs"
                 print(f"  {file.name} on {other}: {len(rows['submission'])} runs, equal", flush=True)
 
 
-def _measure(world: World, engine: str, folder: Path, runs: int) -> Iterator[str]:
+def _measure(world: World, server: Postgres, engine: str, folder: Path, runs: int) -> Iterator[str]:
     """Prints the seconds and bytes of so many runs."""
     with world.database.read() as session:
         there = session.scalar(sa.select(sa.func.count(Scoring.id))) or 0
@@ -97,7 +104,7 @@ def _measure(world: World, engine: str, folder: Path, runs: int) -> Iterator[str
     _command(world.config.database_url, world.config.store_url, "backup", str(file))
     written = time.monotonic() - started
     for other in ENGINES:
-        with _restored(other, file) as (seconds, rows):
+        with _restored(server, other, file) as (seconds, rows):
             counted = sum(map(len, rows.values()))
             print(
                 f"{engine}: {runs} runs, {counted:,} rows: backup {written:.1f} s, {file.stat().st_size:,} bytes; "
@@ -108,13 +115,16 @@ def _measure(world: World, engine: str, folder: Path, runs: int) -> Iterator[str
 
 
 @contextmanager
-def _restored(engine: str, file: Path, *earlier: Path) -> Iterator[tuple[float, dict[str, list[str]]]]:
+def _restored(
+    server: Postgres, engine: str, file: Path, *earlier: Path
+) -> Iterator[tuple[float, dict[str, list[str]]]]:
     """The seconds that a restore into a new database and store took, and all rows, verified."""
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         url = f"sqlite:///{folder / 'restored.sqlite'}"
         if engine == "postgresql":
-            url = stack.enter_context(postgres_server())
+            url = server.create()
+            stack.callback(server.drop, url)
         started = time.monotonic()
         others = [word for path in earlier for word in ("--with", str(path))]
         _command(url, str(folder / "store"), "restore", str(file), *others)

@@ -45,6 +45,7 @@ from leaderboard.teams.models import Team
 from leaderboard.teams.writes import NewSystem, create_system
 from leaderboard.worker.models import Scoring
 from tests.support.clients import BOUNDARY, Client as Browser
+from tests.support.commands import run_here
 from tests.support.outages import away
 from tests.support.postgres import stoppable_server
 from tests.support.processes import Process, children, free_port
@@ -203,17 +204,12 @@ class Stand:
         """What is wrong with what is there afterwards; prints what was answered meanwhile."""
         attempts = Counter(self.world.all(sa.select(Scoring.attempt)))
         print(f"    {len(self.sent)} runs acknowledged; attempts {dict(attempts)}; {dict(self.answers)}", flush=True)
-        own = Process([*LEADERBOARD, "verify"], env=self._environment())
-        with contextlib.redirect_stdout(None), own:
-            status = own.wait(seconds=CALM_SECONDS)
-        verified = [f"verify ended with {status}: {own.output[-500:]}"] if status else []
+        config = self.world.config
+        own = {"LEADERBOARD_DATABASE_URL": config.database_url, "LEADERBOARD_STORE_URL": config.store_url}
+        done = run_here(["verify"], own)
+        verified = [f"verify ended with {done.status}: {done.out[-500:]}{done.err}"] if done.status else []
         said = [f"{' '.join(each.command[3:])} said: {line}" for each in self.started for line in fault_lines(each)]
         return [*self.faults, *said[:MOST_LINES], *verified, *faults_of(self.world, self.sent, lines)]
-
-    def _environment(self) -> dict[str, str]:
-        config = self.world.config
-        store = {"LEADERBOARD_DATABASE_URL": config.database_url, "LEADERBOARD_STORE_URL": config.store_url}
-        return {**os.environ, "PYTHONPATH": str(REPOSITORY), **store}
 
 
 def fault_lines(process: Process) -> list[str]:
