@@ -24,6 +24,7 @@ def command(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
     quick_hashes: None,
+    scores_here: None,
 ) -> Command:
     """Runs `leaderboard ARGUMENTS`, with `text` as standard input, on a migrated, empty database of either engine."""
     monkeypatch.setenv("LEADERBOARD_DATABASE_URL", database_url)

@@ -22,6 +22,7 @@ BROUGHT_IN = {"text": 0, "speech": 2}  # how many years before the latest
 EVALUATION = "\n[[evaluation]]\n"
 
 
+@pytest.mark.usefixtures("scores_here")
 def test_the_exported_campaign_of_the_demonstration_is_imported_to_the_last_bit(
     installation: Installation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

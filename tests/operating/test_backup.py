@@ -148,6 +148,7 @@ def assert_same(before: dict[str, list[str]], after: dict[str, list[str]]) -> No
     assert {*before["event"]} < {*after["event"]}
 
 
+@pytest.mark.usefixtures("scores_here")
 @pytest.mark.parametrize("other", ["sqlite", "postgresql"])
 def test_what_is_restored_is_the_same_to_the_last_bit_and_goes_on(
     site: World, target: Targets, other: str, tmp_path: Path

@@ -17,6 +17,7 @@ def command(*arguments: str | Path) -> None:
     assert call([str(argument) for argument in arguments]) == 0
 
 
+@pytest.mark.usefixtures("scores_here")
 def test_the_first_round_of_trec_covid_leaves_its_server_whole(
     shared_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -73,6 +73,7 @@ def boards(url: str) -> dict[tuple[str, str], dict[str, float]]:
     return found
 
 
+@pytest.mark.usefixtures("scores_here")
 def test_trec_covids_rounds_come_in_by_one_command_and_go_out_and_in_again(
     installation: Callable[[str], str], shared_data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -158,6 +158,7 @@ def test_a_new_database_leaves_the_store_of_another_alone_until_its_id_is_taken_
     assert not _binds(world.database, RunStore(str(tmp_path / "new")))
 
 
+@pytest.mark.usefixtures("scores_here")
 def test_a_copied_installation_works_and_a_store_that_went_away_is_not_made_anew(world: World, tmp_path: Path) -> None:
     bind(world.database, world.store)
     run = world.submit()

@@ -37,6 +37,7 @@ from leaderboard.submissions.writes import submissions
 from leaderboard.teams import writes as teams
 from leaderboard.teams.models import System
 from leaderboard.teams.writes import NewSystem
+from leaderboard.worker import loop
 from leaderboard.worker.loop import Worker
 from leaderboard.worker.models import Score, Scoring, ScoringSet
 from tests.support.databases import Filling, OwnDatabase
@@ -223,6 +224,12 @@ def quick_hashes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Passwords hashed the same way at the lowest cost: for tests that don't look at how long guessing takes."""
     monkeypatch.setattr(credentials, "hasher", QUICK)
     monkeypatch.setattr(credentials, "OF_NOBODY", QUICK.hash("no password"))
+
+
+@pytest.fixture
+def scores_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Has `leaderboard worker` score in the process that it is called in: for tests that ask what becomes of runs."""
+    monkeypatch.setattr(loop, "Worker", WorkerHere)
 
 
 @pytest.fixture(scope="session")

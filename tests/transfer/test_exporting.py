@@ -81,6 +81,7 @@ def _fill(world: World) -> None:
 
 
 @ONE_ENGINE
+@pytest.mark.usefixtures("scores_here")
 def test_what_is_exported_and_imported_is_the_same_again(
     full: World,
     tmp_path: Path,

@@ -109,10 +109,8 @@ def test_a_waiting_worker_beats_in_one_statement_and_leaves_looking_to_another(
         assert [first._beat(), second._beat()] == [True, False]
 
 
-def test_a_worker_is_seen_until_it_ends_and_a_killed_one_is_forgotten(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(loop, "Worker", WorkerHere)
+@pytest.mark.usefixtures("scores_here")
+def test_a_worker_is_seen_until_it_ends_and_a_killed_one_is_forgotten(world: World) -> None:
     stop = threading.Event()
     running = threading.Thread(target=loop.run, args=(world.config, stop))
     running.start()
@@ -127,9 +125,9 @@ def test_a_worker_is_seen_until_it_ends_and_a_killed_one_is_forgotten(
     assert world.all(seen) == []
 
 
+@pytest.mark.usefixtures("scores_here")
 def test_a_worker_that_is_asked_to_drain_ends_by_itself(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(loop, "BEATS", 300)
-    monkeypatch.setattr(loop, "Worker", WorkerHere)
     running = threading.Thread(target=loop.run, args=(world.config, threading.Event()))
     running.start()
     wait_until(lambda: len(world.all(sa.select(WorkerSeen.name))) == 1, "it is seen")
