@@ -17,6 +17,7 @@ pytest_plugins = [f"tests.support.{name}" for name in PLUGINS]
 
 quick.keep_files_in_memory()
 quick.compile_once()
+quick.collect_seldom()
 
 REAL = Path(__file__).parent / "real"
 
@@ -37,7 +38,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_finish() -> None:
-    quick.collect_seldom()
+    quick.collect_seldom()  # again: the tests are imported by now
 
 
 def pytest_report_header() -> str:

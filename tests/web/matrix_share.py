@@ -6,7 +6,8 @@ shows. In each other phase, and of files in each,
 
 - where something is shown, or the table has an answer of the phase's own, the address is read by the visitor, one of
   the other accounts, one of the team, and in every second phase an organiser or admin, whom no phase keeps out;
-- where they are refused as in most phases, by each of these in every second phase;
+- where they are refused as in most phases, by each of these in every second phase, and so is what programs get of
+  anything but a board: it is made of what the pages show, as files are, and in WHOLE read by as many as they;
 - a form is sent by one of each column, in every second phase where the table has no answer of the phase's own.
 
 Everything else (organisers' rooms, the reader's own account, documents), on which no phase may leave a mark, each of
@@ -26,6 +27,7 @@ WHOLE = "anonymous"  # results and single queries are open, judgments and names 
 IN_PART = [phase for phase in PHASES if phase != WHOLE]
 STAFF = KINDS["organiser"]
 OF_THE_EVALUATION = ("/campaigns/news", "/submissions/{", "/teams/sekretwoods")
+BOARD = "/campaigns/news/evaluations/2026/board"  # as programs ask for it
 LISTS = ("/", "/account/", "/account", "/campaigns")
 
 
@@ -56,12 +58,14 @@ def reads(page: Page, address: str, phase: str, kind: str, *, file: bool) -> boo
     path = page.address.removeprefix(API)
     if not (page.phases or path.startswith(OF_THE_EVALUATION) or path in LISTS):
         return _is_once(page.address, phase, kind)
-    if phase == WHOLE and not file:
+    of_programs = page.address.startswith(API)
+    if phase == WHOLE and not file and not of_programs:
         return True
     every = len(FORMATS) if file else 1  # a format has its turn once in so many phases
     turn = _start(address) + list(PHASES).index(phase) // every
     shown = page.status(phase, kind, file=file) == 200
-    return _is_in_turn(kind, turn, seldom=page.is_usual(phase) and not shown)
+    again = of_programs and not path.startswith(BOARD)  # what a page shows
+    return _is_in_turn(kind, turn, seldom=page.is_usual(phase) and (again or not shown))
 
 
 def sends(form: Form, phase: str, kind: str) -> bool:

