@@ -2,7 +2,6 @@
 
 import random
 import threading
-from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -26,6 +25,7 @@ from leaderboard.submissions.rules import Designation, Ruling, SystemKind
 from leaderboard.submissions.writes import submissions
 from leaderboard.teams.writes import NewSystem
 from leaderboard.transfer.manifest import NAME
+from tests.support.databases import Postgres
 from tests.support.scoring import WorkerHere
 from tests.support.transferred import boards_held, held
 from tests.support.world import World
@@ -34,7 +34,6 @@ QUERIES = [f"q{number}" for number in range(1, 9)]
 DOCUMENTS = [f"d{number}" for number in range(12)]
 # Each way to choose among the runs of a board is shown to one reader; which runs these are does not hang on the reader.
 SHOWN_TO = {CONSOLE: tuple(Show), VISITOR: (Show.BEST,)}
-ONE_ENGINE = pytest.mark.parametrize("engine_name", ["sqlite"])
 
 
 def judged_by(seed: int) -> str:
@@ -91,8 +90,9 @@ def story(world: World) -> World:
     return world
 
 
+@pytest.mark.parametrize("engine_name", ["sqlite"])  # from it to the other one
 def test_boards_that_stood_come_about_again_with_their_dates_runs_and_figures(
-    story: World, tmp_path: Path, new_database_url: Callable[[], str], monkeypatch: pytest.MonkeyPatch
+    story: World, tmp_path: Path, postgres: Postgres, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LEADERBOARD_DATABASE_URL", story.config.database_url)
     monkeypatch.setenv("LEADERBOARD_STORE_URL", story.store.url)
@@ -103,7 +103,7 @@ def test_boards_that_stood_come_about_again_with_their_dates_runs_and_figures(
     numbers = ["2", "2", "3 by llm", "4", "5 by llm", "6"]
     assert stood == [f"revision {number}" for number in numbers]
 
-    other = Config(database_url=new_database_url(), store_url=str(tmp_path / "other"))
+    other = Config(database_url=postgres.create(), store_url=str(tmp_path / "other"))
     monkeypatch.setenv("LEADERBOARD_DATABASE_URL", other.database_url)
     monkeypatch.setenv("LEADERBOARD_STORE_URL", other.store_url)
     assert call(["db", "upgrade"]) == 0
@@ -120,4 +120,5 @@ def test_boards_that_stood_come_about_again_with_their_dates_runs_and_figures(
         assert held(database, "small") == held(story.database, "small")
     assert call(["verify", "--figures"]) == 0
     assert call(["export", "small", "--out", str(tmp_path / "again")]) == 0
+    postgres.leave(other.database_url)
     assert (tmp_path / "again" / NAME).read_text() == (tmp_path / "out" / NAME).read_text()

@@ -49,7 +49,7 @@ ON = {"sqlite": ALL, "postgresql": {name: ALL[name] for name in NOT_FOR_POSTGRES
 FEW_ON = {"sqlite": {"beyond 64 bits": ODD["beyond 64 bits"]}, "postgresql": FEW}
 LONG_ON = {"sqlite": {}, "postgresql": LONG}
 ARGUMENT = re.compile(r"<((?:[^:<>]+:)?(\w+))>")  # with its converter, and its name
-SHARE = 1 if is_thorough() else 4  # one text in so many is put where others of its kind have been put already
+SHARE = 1 if is_thorough() else 6  # one text in so many is put where others of its kind have been put already
 GOOD = {
     "campaign": "harbour", "evaluation": "2025", "team": "alpha", "system": "searcher", "query": "q1", "name": "AP",
     "ending": "csv", "filename": "leaderboard.css",
