@@ -66,14 +66,14 @@ def migrated_database(engine: str, folder: Path) -> Iterator[tuple[str, Database
 
 
 @contextmanager
-def installation(engine: str, *, processes: int = 2) -> Iterator[Installation]:
-    """A running site of so many processes and a worker, removed at the end. Their output is printed only when the trial
-    fails.
+def installation(engine: str, *, processes: int = 2, workers: int = 1) -> Iterator[Installation]:
+    """A running site of so many processes and its workers, removed at the end. Their output is printed only when the
+    trial fails.
     """
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         url, database = stack.enter_context(migrated_database(engine, folder))
-        site = stack.enter_context(running_site(url, folder, processes=processes))
+        site = stack.enter_context(running_site(url, folder, processes=processes, workers=workers))
         yield Installation(site, database, folder)
         with redirect_stdout(io.StringIO()):
             stack.close()

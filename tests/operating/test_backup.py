@@ -369,7 +369,9 @@ def test_an_archive_of_another_program_is_no_backup(target: Targets, manifest: s
 
 
 @ONE_ENGINE
-def test_a_manifest_that_is_wrong_is_refused(site: World, target: Targets, tmp_path: Path) -> None:
+def test_a_manifest_that_is_wrong_is_refused(
+    site: World, target: Targets, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     file = tmp_path / "all.zip"
     here(site).ok("backup", file)
     with reading(file) as (_, manifest):
@@ -382,7 +384,8 @@ def test_a_manifest_that_is_wrong_is_refused(site: World, target: Targets, tmp_p
         elsewhere = target("sqlite")
         assert refusal in elsewhere.refused("restore", rewritten(file, of_manifest(**changes)))
         assert elsewhere.is_empty()
-    huge = rewritten(file, of_manifest(more=" " * (1 << 28)))
+    monkeypatch.setattr("leaderboard.operating.backup.LARGEST_MANIFEST", 1 << 14)
+    huge = rewritten(file, of_manifest(more=" " * (1 << 14)))
     assert "manifest.json is too large" in target("sqlite").refused("restore", huge)
 
 

@@ -1,6 +1,7 @@
 """What `leaderboard serve` and `leaderboard worker` log: one line an event, the number that a page shows, no secret."""
 
 import json
+import os
 import re
 import urllib.error
 import urllib.request
@@ -22,7 +23,8 @@ from leaderboard.web.app import create_app
 from tests.support.outages import away
 from tests.support.postgres import stoppable_server
 from tests.support.processes import Process
-from tests.support.site import running_site
+from tests.support.shared import REPOSITORY
+from tests.support.site import LEADERBOARD, running_site
 from tests.support.waiting import wait_until
 from tests.support.world import RUN, World, build_world
 from tests.web.conftest import BOTH
@@ -113,11 +115,15 @@ def test_when_the_servers_connections_run_out_each_process_says_so_in_one_line(t
     assert len(lines) == len(told) + 1  # and where it listens
 
 
+@pytest.mark.parametrize("engine_name", ["sqlite"])
 def test_what_a_worker_logs_of_a_run_has_its_number(world: World, tmp_path: Path) -> None:
-    url = world.database.engine.url.render_as_string(hide_password=False)
-    with running_site(url, tmp_path, log="json", processes=1) as site:
-        (worker,) = site.workers
-        number = world.submit(RUN)
+    environment = {
+        "LEADERBOARD_DATABASE_URL": world.config.database_url,
+        "LEADERBOARD_STORE_URL": world.store.url,
+        "LEADERBOARD_LOG": "json",
+    }
+    number = world.submit(RUN)
+    with Process([*LEADERBOARD, "worker"], env=os.environ | environment, cwd=REPOSITORY) as worker:
         wait_until(lambda: "RunScores, " in worker.output, "the run is scored")
         said = [event for event in events(worker) if event.get("submission") == number]
     assert [event["message"] for event in said] == ["scoring, attempt 1", "RunScores, done"]

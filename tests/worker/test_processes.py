@@ -97,19 +97,9 @@ def test_a_worker_that_is_alive_keeps_its_job_however_long_it_takes(world: World
 
 
 @pytest.mark.parametrize("engine_name", ["sqlite"])  # signals are between it and the system
-def test_a_stop_finishes_a_job_that_is_nearly_done(world: World) -> None:
-    run, pipe = world.stuck_run()
-    with _worker(world) as process:
-        _wait_for_state(world, run, State.SCORING)
-        os.kill(process.pid, signal.SIGTERM)
-        process.wait_for_output("stopping on SIGTERM", seconds=SECONDS)
-        pipe.write_text(run_text(1))
-        assert process.wait(seconds=SECONDS) == 0
-    assert world.scoring(run).state is State.SCORED
-
-
-@pytest.mark.parametrize("engine_name", ["sqlite"])
-def test_a_worker_whose_child_is_killed_goes_on_with_another_and_stops_with_it_when_idle(world: World) -> None:
+def test_a_worker_whose_child_is_killed_goes_on_with_another_and_a_stop_finishes_a_job_that_is_nearly_done(
+    world: World,
+) -> None:
     run, pipe = world.stuck_run()
     with _worker(world) as process:
         _wait_for_state(world, run, State.SCORING)
@@ -121,8 +111,13 @@ def test_a_worker_whose_child_is_killed_goes_on_with_another_and_stops_with_it_w
         other = world.submit(run_text(2))
         _wait_for_state(world, other, State.SCORED)
         (second,) = children(process.pid)
+        last, pipe = world.stuck_run(3)
+        _wait_for_state(world, last, State.SCORING)
         os.kill(process.pid, signal.SIGINT)
+        process.wait_for_output("stopping on SIGINT", seconds=SECONDS)
+        pipe.write_text(run_text(3))
         assert process.wait(seconds=SECONDS) == 0
+    assert world.scoring(last).state is State.SCORED
     assert child != second
     assert not any(map(_runs, (child, second)))
     scoring = world.scoring(run)
