@@ -98,8 +98,8 @@ def stoppable_server(**more: str) -> Iterator[PostgresServer]:
         subprocess.run(
             [
                 programs / "initdb", "--pgdata", folder / "data", "--username", "postgres", "--auth", "trust",
-                "--no-sync", "--encoding", "UTF8", "--locale-provider", "builtin", "--builtin-locale",
-                "C.UTF-8", "--locale", "C",
+                "--no-sync", "--no-data-checksums", "--encoding", "UTF8", "--locale-provider", "builtin",
+                "--builtin-locale", "C.UTF-8", "--locale", "C",
             ],
             cwd=folder, check=True, stdout=subprocess.DEVNULL, **step_down,
         )  # fmt: skip
