@@ -86,7 +86,7 @@ def serve(host: str, port: int, workers: int, threads: int, fd: int | None, sett
     if config.hosts == Config().hosts and not ipaddress.ip_address(listener.getsockname()[0]).is_loopback:
         listener.close()
         raise BadInput(f"the site answers to {config.hosts} only: set LEADERBOARD_HOSTS to what others know it by")
-    say = log.info if config.log == "json" else click.echo  # a terminal is no place for the time of a greeting
+    say = log.info if config.log == "json" else click.echo  # each line is JSON then
     say(f"the site listens at {address_of(listener)}")
     if config.metrics_token:
         # Files that are mapped into memory: on a full disk the next request would kill its process.

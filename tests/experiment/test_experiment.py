@@ -29,7 +29,7 @@ from tests.experiment.walk import NOT_POSTED, STATIC, Asked, Share, addresses, c
 from tests.experiment.year import play, play_shortly, set_up
 
 DRAWS = 1  # years that are drawn, some dozen judgments each; on SQLite only: the trial plays on both engines
-PARTS = 90 * DRAWS  # of what everybody asks for; each year reads another one, the trial reads all of them
+PARTS = 60 * DRAWS  # of what everybody asks for; each year reads another one, the trial reads all of them
 SIMPLEST = 1  # Hypothesis begins with the fewest and lowest grades that there can be, which make a poor year
 
 
