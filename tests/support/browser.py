@@ -12,16 +12,6 @@ from playwright.sync_api import Browser, ConsoleMessage, Error, Page, sync_playw
 from scripts.programs import browser as installed_browser
 
 WAIT_MILLISECONDS = 15_000
-# Two pages of its own address bar, which Chromium loads unseen with the first page of each session: two fifths of what
-# a session that looks at three small pages costs.
-UNSEEN = ("WebUIOmniboxPopup", "WebUIOmniboxAimPopup")
-# Of two lists of features to leave out Chromium takes the last, so playwright's own is said again.
-LEFT_OUT_BY_PLAYWRIGHT = (
-    "AvoidUnnecessaryBeforeUnloadCheckSync", "DestroyProfileOnBrowserClose", "HttpsUpgrades",
-    "HttpsFirstBalancedModeAutoEnable", "LensOverlay", "MediaRouter", "PaintHolding", "ThirdPartyStoragePartitioning",
-    "AvoidCorsURLLoaderRestartOnRedirect", "TcpPortRandomizationWin", "OptimizationHints", "NetworkTimeServiceQuerying",
-    "AimEnabled", "PreconnectToSearch",
-)  # fmt: skip
 # Contrast, names, roles, order: WCAG 2.2 to AA, and axe's own advice.
 AXE_OPTIONS = {
     "resultTypes": ["violations"],
@@ -79,7 +69,6 @@ def browser() -> Iterator[Browser]:
     assert program is not None, "no browser: run `make test`, or `python -m scripts.programs` to install one"
     # Chromium's sandbox refuses to work for root; a container's /dev/shm is too small for its pages.
     arguments = ["--disable-dev-shm-usage", *(["--no-sandbox"] if os.geteuid() == 0 else [])]
-    arguments.append(f"--disable-features={','.join((*LEFT_OUT_BY_PLAYWRIGHT, *UNSEEN))}")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=program, args=arguments)
         yield browser
