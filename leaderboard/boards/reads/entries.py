@@ -204,7 +204,9 @@ class Figure:
 
 NO_FIGURE = Figure(None)
 Condition = sa.ColumnElement[bool]
-JOINED = 4  # figures that are read in the row of their run; of more a statement of their own is faster
+# Of up to so many figures each is read in the row of its run; of more a statement of their own is faster. Made once:
+# making one takes as long as all else of the statement.
+SCORES = [sa.orm.aliased(Score) for _ in range(4)]
 FIELDS = len(fields(ScoredRun))
 LABELLED = (  # what an entry holds beside the fields of `ScoredRun`, and of which set it is
     Scoring.scoring_set_id,
@@ -419,9 +421,8 @@ def load_entries(
         .order_by(Submission.received_at, Submission.id)
     )
     names = None if measures is None else list(dict.fromkeys(measures))
-    joined = names if names and len(names) <= JOINED else []
-    for name in joined:
-        score = sa.orm.aliased(Score)
+    joined = names if names and len(names) <= len(SCORES) else []
+    for name, score in zip(joined, SCORES, strict=False):
         of_run = score.scoring_id == Scoring.id, score.measure == name, _is_seen(score, ScoringSet.id, shown)
         statement = statement.outerjoin(score, sa.and_(*of_run)).add_columns(*_columns(score))
     rows = session.execute(statement) if by_set else ()
