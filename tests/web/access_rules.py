@@ -679,7 +679,8 @@ SECRETS: dict[str, Secret] = {
     "value of a query": Secret(r"0\.832\b|0\.8317", STAFF, dict.fromkeys(DETAILS_OPEN, EVERYONE)),
     "figure over a tag": Secret(r"0\.692\b|0\.6918|0\.69179", STAFF, dict.fromkeys(DETAILS_OPEN, EVERYONE)),
     "value of a hidden query": Secret(r"0\.021\b|0\.0213", STAFF, {"closed": EVERYONE, "anonymous": EVERYONE}),
-    "mean with its digits": Secret(r"0\.618\b|0\.6179", frozenset(), {"hidden queries": EVERYONE - STAFF}),
+    # Staff reads means over all queries, but on cards and badges, which are the same for everybody.
+    "mean with its digits": Secret(r"0\.618\b|0\.6179", frozenset(), {"hidden queries": EVERYONE}),
     "mean over hidden queries": Secret(r"0\.469\b|0\.46875", STAFF, {"closed": EVERYONE, "anonymous": EVERYONE}),
     "team": Secret("Sekretwoods", EVERYONE, OWN),
     "system": Secret("Sekretalder", EVERYONE, OWN),
