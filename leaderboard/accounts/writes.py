@@ -124,14 +124,7 @@ USED_EVERY = timedelta(minutes=1)  # a use is noted no more often than this: mos
 
 
 def make_token(
-    session: Session,
-    actor: Actor,
-    user: User,
-    name: str,
-    scopes: Iterable[Scope],
-    *,
-    days: int | None,
-    now: datetime,
+    session: Session, actor: Actor, user: User, name: str, scopes: Iterable[Scope], *, days: int | None, now: datetime
 ) -> str:
     """A new token of the account, which is kept nowhere here; READ is always among its scopes.
 
@@ -244,12 +237,7 @@ def register(session: Session, new: NewAccount) -> User:
 
 
 def authenticate(
-    database: Database,
-    name: str,
-    password: str,
-    address: str,
-    now: datetime,
-    browser: KnownBrowser | None = None,
+    database: Database, name: str, password: str, address: str, now: datetime, browser: KnownBrowser | None = None
 ) -> User:
     """The account of this name or e-mail address, when the password is right.
 

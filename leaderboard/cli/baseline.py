@@ -167,10 +167,7 @@ def _read_queries(file: Path) -> tuple[QueryRow, ...]:
 
 
 def _weights(
-    asked: SimpleNamespace,
-    files: Sequence[DocumentFile],
-    weighting: Weighting,
-    rows: Iterable[QueryRow],
+    asked: SimpleNamespace, files: Sequence[DocumentFile], weighting: Weighting, rows: Iterable[QueryRow]
 ) -> Weights:
     """The weights in all documents, with a bar while they are read."""
     language = language_of(asked.language)

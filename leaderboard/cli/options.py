@@ -81,10 +81,7 @@ def _stop_when_stdin_closes(_context: click.Context, _option: click.Parameter, w
 
 
 UNTIL_STDIN_CLOSES = flag(
-    "--until-stdin-closes",
-    "Stop when standard input closes.",
-    expose_value=False,
-    callback=_stop_when_stdin_closes,
+    "--until-stdin-closes", "Stop when standard input closes.", expose_value=False, callback=_stop_when_stdin_closes
 )
 
 

@@ -59,8 +59,8 @@ def _require_store(config: Config, refused: Connection) -> None:
 @click.command()
 @option("--host", "The address to listen on; 0.0.0.0 is every one.", default="127.0.0.1")
 @PORT
-@option("--workers", "Processes.", whole(1), default=2)
-@option("--threads", "Requests at once in each, uploads aside.", whole(1), default=4)
+@option("--workers", "Processes.", whole(1, 128), default=2)
+@option("--threads", "Requests at once in each, uploads aside.", whole(1, 1000), default=4)
 @option("--fd", "Listen on this open socket instead, as a supervisor hands it over.", whole(0))
 @flag("--setting-up", "Say that the demonstration is being set up, until all is scored.")
 @UNTIL_STDIN_CLOSES

@@ -26,7 +26,7 @@ log = logging.getLogger("leaderboard.worker")
 @click.command()
 @flag("--once", "End when no run waits any more.")
 @flag("--drain", "Start none: have all workers, on every host, finish the run in hand and end; wait for them.")
-@option("--processes", "Workers to run; one that dies is replaced.", whole(1), default=1)
+@option("--processes", "Workers to run; one that dies is replaced.", whole(1, 128), default=1)
 @UNTIL_STDIN_CLOSES
 def worker(once: bool, drain: bool, processes: int) -> None:
     """Score submitted runs until SIGTERM or Ctrl-C; a run being scored then goes back into the queue.

@@ -43,12 +43,7 @@ class Judgments:
         return len(self.query)
 
 
-def read_judgments(
-    source: Path | ByteSource,
-    *,
-    name: str | None = None,
-    limits: Limits | None = None,
-) -> Judgments:
+def read_judgments(source: Path | ByteSource, *, name: str | None = None, limits: Limits | None = None) -> Judgments:
     """Reads judgments, plain or gzipped.
 
     They are TREC's columns, separated by any blanks (`#` starts a comment line), or CSV with a header or JSON lines,
@@ -98,10 +93,7 @@ class SubtopicJudgments(Judgments):
 
 
 def read_subtopic_judgments(
-    source: Path | ByteSource,
-    *,
-    name: str | None = None,
-    limits: Limits | None = None,
+    source: Path | ByteSource, *, name: str | None = None, limits: Limits | None = None
 ) -> SubtopicJudgments:
     """Reads judgments of subtopics, plain or gzipped, as `read_judgments` reads others.
 

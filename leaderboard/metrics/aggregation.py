@@ -70,8 +70,7 @@ def _value_of_means(columns: Columns, weights: Floats | None) -> Any:
 
 MEAN = Aggregation("mean over queries", lambda columns, weights: mean(columns[0], weights))
 SUM = Aggregation(
-    "sum over queries",
-    lambda columns, weights: in_order(columns[0]) if weights is None else weights @ columns[0],
+    "sum over queries", lambda columns, weights: in_order(columns[0]) if weights is None else weights @ columns[0]
 )
 GEOMETRIC_MEAN = Aggregation(
     "geometric mean over queries, values below 0.00001 raised to it",

@@ -1,6 +1,7 @@
 """A store in a bucket of any service that speaks S3. Where it is, and who asks, obstore reads from AWS_… variables."""
 
 import os
+import re
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from datetime import UTC, datetime, timedelta
@@ -16,6 +17,7 @@ from leaderboard.store.folder import file_system, temporary_file
 from leaderboard.store.places import MARK, RUNS
 
 SECONDS = timedelta(seconds=5)  # after which a request without an answer is given up; one that failed is tried again
+PATH = re.compile(r"[\w./+=@ -]+", re.ASCII)  # obstore ends the process at some characters, such as a quote left open
 PART = 5 * 2**20  # bytes of one request, so that 1 MB/s is fast enough
 PARTS_AT_ONCE = 2
 ENDPOINTS = "AWS_ENDPOINT", "AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3"  # which obstore reads
@@ -33,19 +35,23 @@ class Bucket:
     def __init__(self, path: str) -> None:
         """path: the bucket and the prefix, with slashes between. Raises BadInput where there is no bucket."""
         self._bucket, _, prefix = path.strip("/").partition("/")
-        if not self._bucket or (prefix and {"", ".", ".."} & {*prefix.split("/")}):
+        if not PATH.fullmatch(path) or not self._bucket or (prefix and {"", ".", ".."} & {*prefix.split("/")}):
             raise BadInput(f"LEADERBOARD_STORE_URL: expected s3://bucket/prefix, found s3://{path}")
         for name in ENDPOINTS:
             endpoint = os.environ.get(name, "https://")
             if "@" in endpoint or not endpoint.startswith(("http://", "https://")):  # errors would print a key in it
                 raise BadInput(f"{name}: expected http://host:port or https://host, without a key")
         self._url = f"s3://{self._bucket}/{prefix}".rstrip("/")
-        self._store = S3Store(
-            self._bucket,
-            prefix=prefix or None,
-            client_options={"timeout": SECONDS, "allow_http": True},  # the endpoint says whether there is TLS
-            retry_config={"retry_timeout": SECONDS, "max_retries": 4},
-        )
+        try:
+            self._store = S3Store(
+                self._bucket,
+                prefix=prefix or None,
+                client_options={"timeout": SECONDS, "allow_http": True},  # the endpoint says whether there is TLS
+                retry_config={"retry_timeout": SECONDS, "max_retries": 4},
+            )
+        except (BaseError, ValueError) as error:  # such as a key without its secret
+            reason = str(error).partition("\n")[0]
+            raise BadInput(f"LEADERBOARD_STORE_URL, or a variable AWS_…, can't be right: {reason}") from error
 
     def __str__(self) -> str:
         return self._url

@@ -358,8 +358,8 @@ def _place_of(url: str) -> Place:
         from leaderboard.store.bucket import Bucket  # obstore takes 30 ms
 
         return Bucket(path)
-    if kind not in {"", "file"}:
-        raise BadInput(f"{kind} is no kind of run store; give a folder or s3://bucket/prefix")
+    if kind not in {"", "file"} or not path:
+        raise BadInput(f"{url!r} is no run store; give a folder or s3://bucket/prefix")
     return Folder(Path(path))
 
 

@@ -219,12 +219,7 @@ def _sent_run(
     accepted = list[int]()
     with wrong:
         accepted = agreements_of(session, evaluation, _named(fields, AGREEMENT))
-    details = {
-        **settings.given(),
-        "answers": _named(fields, ANSWER),
-        "accepted": accepted,
-        "said": beside.entries,
-    }
+    details = {**settings.given(), "answers": _named(fields, ANSWER), "accepted": accepted, "said": beside.entries}
     return pages.SentRun(team.id, system.id if isinstance(system, System) else system, upload, details)
 
 

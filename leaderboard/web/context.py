@@ -117,12 +117,7 @@ def client_address() -> str:
 
 
 def read(
-    page: Callable[..., Page],
-    /,
-    *where: object,
-    asked: Iterable[str] = (),
-    within: Session | None = None,
-    **more: Any,
+    page: Callable[..., Page], /, *where: object, asked: Iterable[str] = (), within: Session | None = None, **more: Any
 ) -> Page:
     """What `page`, a function of `reads`, gives for this request: `page(session, actor, *where, now, **arguments)`.
 

@@ -405,10 +405,7 @@ def document() -> dict[str, Any]:
         },
         "servers": [{"url": PREFIX}],
         "paths": paths,
-        "components": {
-            "schemas": schemas_by_name,
-            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
-        },
+        "components": {"schemas": schemas_by_name, "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}}},
     }
 
 

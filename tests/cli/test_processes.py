@@ -37,6 +37,11 @@ def test_a_site_without_a_secret_key_is_refused_and_told_how_to_get_one(
     assert "secrets.token_hex" in complaint
 
 
+@pytest.mark.parametrize("engine_name", ["sqlite"])
+def test_more_processes_than_a_host_bears_are_taken_for_a_slip(refused: Says) -> None:
+    assert "'--processes': give a number from 1 to 128" in refused("worker", "--once", "--processes", "129")
+
+
 @pytest.mark.parametrize("process", [["serve", "--port", "0"], ["worker"]])
 def test_neither_starts_without_the_store_that_the_database_has(
     process: list[str], tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch, refused: Says

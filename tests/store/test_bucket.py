@@ -130,9 +130,15 @@ def test_a_bucket_that_is_not_there_is_the_stores_fault_and_an_object_is_missing
         pass
     with pytest.raises(Missing), RunStore(bucket_url).reading("0" * 64):
         pass
-    for url in ("s3://", "s3://bucket/a//b", "s3://bucket/../b"):
+    for url in ("s3://", "s3://bucket/a//b", "s3://bucket/../b", 's3://"bucket', "s3://bucket/a\nNAME=value"):
         with pytest.raises(BadInput, match=f"expected s3://bucket/prefix, found {url}$"):
             RunStore(url)
+
+
+def test_a_key_without_its_secret_is_refused_in_words(bucket_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("AWS_SECRET_ACCESS_KEY")
+    with pytest.raises(BadInput, match=r"a variable AWS_…, can't be right: .*SecretAccessKey"):
+        RunStore(bucket_url)
 
 
 @pytest.mark.parametrize("endpoint", ["http://KEY:SECRET@127.0.0.1:1", "http://KEY:S@SECRET@127.0.0.1:1", "SECRET"])

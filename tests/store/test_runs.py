@@ -153,8 +153,9 @@ def test_a_store_that_can_not_be_written_says_so(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(Unavailable, match="does not answer"):
         RunStore(str(tmp_path / "file" / "store"))
-    with pytest.raises(BadInput, match="ftp is no kind of run store"):
-        RunStore("ftp://example.org/runs")
+    for url in ("ftp://example.org/runs", ""):
+        with pytest.raises(BadInput, match=f"'{url}' is no run store"):
+            RunStore(url)
 
 
 def test_a_file_that_is_not_there_because_the_whole_store_is_away_is_the_stores_fault(store: RunStore) -> None:

@@ -190,12 +190,7 @@ def err_ia(ranking: Ranking, rel: int, cutoff: int) -> Floats:
 
 
 @diversity(
-    "nERR_IA",
-    "Normalised intent-aware expected reciprocal rank",
-    REL,
-    JUDGED_ONLY,
-    cutoff=DEPTH,
-    span=ABOVE_ONE,
+    "nERR_IA", "Normalised intent-aware expected reciprocal rank", REL, JUDGED_ONLY, cutoff=DEPTH, span=ABOVE_ONE
 )
 def normalised_err_ia(ranking: Ranking, rel: int, cutoff: int) -> Floats:
     """The expected inverse rank at which readers with different intents stop, over that of the best order judged.

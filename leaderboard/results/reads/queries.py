@@ -348,12 +348,7 @@ class RankedListPage:
 
 
 def ranked_list(
-    session: Session,
-    actor: Actor,
-    store: RunStore,
-    submission_id: int,
-    external_id: str,
-    now: datetime,
+    session: Session, actor: Actor, store: RunStore, submission_id: int, external_id: str, now: datetime
 ) -> RankedListPage:
     """Raises NotFound for no such scored run or query, NotAllowed while single documents may not be seen."""
     scored = find_scored(session, actor, submission_id, now)

@@ -303,11 +303,7 @@ def _has_figures(run: Submission) -> bool:
 
 
 def _figures(
-    run: Submission,
-    scores: Mapping[str, Score],
-    columns: Sequence[Column],
-    disclosure: Disclosure,
-    own: bool,
+    run: Submission, scores: Mapping[str, Score], columns: Sequence[Column], disclosure: Disclosure, own: bool
 ) -> tuple[Figure, ...]:
     """One for each column; none of a run without figures."""
     shown = scores if _has_figures(run) else {}

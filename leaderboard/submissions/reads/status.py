@@ -590,11 +590,7 @@ def _joined(statement: sa.Select[*Columns]) -> sa.Select[*Columns]:
 
 def _conditions(filters: Filters) -> dict[str, sa.ColumnElement[bool]]:
     """Conditions by filter. Raises BadInput for what a filter does not offer."""
-    for name, choices in (
-        ("state", SHOWN_STATES),
-        ("kind", tuple(SystemKind)),
-        ("late", ("yes", "no")),
-    ):
+    for name, choices in (("state", SHOWN_STATES), ("kind", tuple(SystemKind)), ("late", ("yes", "no"))):
         if (value := getattr(filters, name)) and value not in choices:
             raise BadInput(f"{name}={value}: this page filters by one of {', '.join(choices)}")
     text = filters.text.strip()

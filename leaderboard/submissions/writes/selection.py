@@ -114,10 +114,7 @@ def settle_selection(session: Session) -> None:
 
 
 def selection_by_rule(
-    session: Session,
-    *which: sa.ColumnElement[bool],
-    of_sets: sa.ColumnElement[bool],
-    at: datetime | None = None,
+    session: Session, *which: sa.ColumnElement[bool], of_sets: sa.ColumnElement[bool], at: datetime | None = None
 ) -> set[Stands]:
     """What stands, by the rule, of all runs that are scored.
 

@@ -57,12 +57,7 @@ def renew_quota(session: Session, arrival_id: int | None, expires_at: datetime) 
 
 
 def use_quota(
-    session: Session,
-    evaluation: Evaluation,
-    team_id: int,
-    user_id: int | None,
-    now: datetime,
-    place: int | None = None,
+    session: Session, evaluation: Evaluation, team_id: int, user_id: int | None, now: datetime, place: int | None = None
 ) -> None:
     """Counts one submission; raises QuotaSpent, with when it resets, where the team or the person has none left.
 
@@ -391,13 +386,7 @@ def describe(session: Session, actor: Actor, submission: Submission, **words: st
 
 
 def hide_run(
-    session: Session,
-    actor: Actor,
-    submission: Submission,
-    ruling: Ruling,
-    because: str,
-    *,
-    holds_place: bool = True,
+    session: Session, actor: Actor, submission: Submission, ruling: Ruling, because: str, *, holds_place: bool = True
 ) -> None:
     """Takes a run off every board, hidden or disqualified, until `restore`: organisers only. Its team reads the reason.
 
@@ -559,12 +548,7 @@ def _own_system(session: Session, actor: Actor, team: Team, wanted: int | NewSys
 
 
 def import_run(
-    session: Session,
-    actor: Actor,
-    evaluation: Evaluation,
-    system: System,
-    upload: store.Received,
-    **settings: Any,
+    session: Session, actor: Actor, evaluation: Evaluation, system: System, upload: store.Received, **settings: Any
 ) -> Submission:
     """Takes a run of the past whose file is in the store already, and queues it. Dates refuse nothing, and no quota
     is counted.
