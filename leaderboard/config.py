@@ -77,6 +77,10 @@ class Config:
     metrics_token: str = _setting("", "What Prometheus sends to read /metrics; without one there is no such page.", 32)
     access_log: bool = _setting(False, "Log each request, too: its status, bytes and seconds.")
 
+    def __post_init__(self) -> None:
+        """Raises BadInput for an address, a host or a mail server that can't be right, whatever reads them."""
+        _ = self.site_url, self.host_names, self.mail_server
+
     @property
     def host_names(self) -> frozenset[str]:
         """`hosts`, one by one and in lower case. Raises BadInput when one can't be the name of a host."""

@@ -39,6 +39,9 @@ def test_each_setting_is_read_as_what_it_is() -> None:
             "LEADERBOARD_SECRETKEY is no setting; did you mean LEADERBOARD_SECRET_KEY?",
         ),
         ("LEADERBOARD_DB_URL", "sqlite:///x", "did you mean LEADERBOARD_DATABASE_URL?"),
+        ("LEADERBOARD_HOSTS", "a b", "LEADERBOARD_HOSTS: expected names such as"),
+        ("LEADERBOARD_PUBLIC_URL", "nowhere", "LEADERBOARD_PUBLIC_URL: expected an address"),
+        ("LEADERBOARD_SMTP_URL", "mail:25", "LEADERBOARD_SMTP_URL: expected smtp://"),
     ],
 )
 def test_what_can_not_be_read_is_refused_with_the_variables_name(name: str, text: str, says: str) -> None:

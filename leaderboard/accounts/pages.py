@@ -333,7 +333,7 @@ def _providers(path: str) -> dict[str, Provider]:
         for slug, section in sections.items():
             providers[checked_slug(slug, "section")] = checked(Provider, {"title": slug, **section})
     except (OSError, TypeError, ValueError, BadInput) as error:
-        raise BadInput(f"LEADERBOARD_OIDC_FILE: {path}: {slug}: {error}") from error
+        raise BadInput(f"LEADERBOARD_OIDC_FILE: {path}: {slug and f'{slug}: '}{error}") from error
     return providers
 
 

@@ -257,7 +257,7 @@ def _compared(
         if wrong := (~np.isclose(packed, expected, rtol=1e-9, atol=EQUAL, equal_nan=True)).any(axis=0).sum():
             pairs["intervals of its runs"] = (f"{wrong} that differ", "none")
         for name, (stored, computed) in pairs.items():
-            if stored != computed:
+            if not _alike(stored, computed):
                 yield "scoring_set", wanted.scoring_set_id, name, stored, computed
 
 
@@ -436,6 +436,18 @@ def differs(new: Sequence[float | None], old: Sequence[float | None]) -> bool:
         (now is None) != (was is None) or not math.isclose(now or 0, was or 0, abs_tol=EQUAL)
         for now, was in zip(new, old, strict=True)
     )
+
+
+def _alike(kept: Any, computed: Any) -> bool:
+    """Whether what a board keeps is what was computed, but for rounding."""
+    match kept, computed:
+        case float(), float():
+            return math.isclose(kept, computed, rel_tol=1e-9, abs_tol=EQUAL)
+        case dict(), dict():
+            return kept.keys() == computed.keys() and all(_alike(kept[name], computed[name]) for name in kept)
+        case list(), list():
+            return len(kept) == len(computed) and all(map(_alike, kept, computed))
+    return bool(kept == computed)
 
 
 def packed_figures(figures: Mapping[int, KeptFigure]) -> dict[str, Any]:

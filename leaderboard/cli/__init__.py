@@ -116,7 +116,9 @@ def run(arguments: Sequence[str]) -> int:
         status = leaderboard.main(args=arguments, prog_name="leaderboard", standalone_mode=False)
     except (click.ClickException, LeaderboardError) as error:
         return _fail(_message(error, arguments))
-    except (click.Abort, KeyboardInterrupt):
+    except (click.Abort, KeyboardInterrupt) as error:
+        if isinstance(error.__context__, EOFError):
+            click.echo("\nnobody answers here: give what is asked for as an option", err=True)
         return INTERRUPTED
     except ModuleNotFoundError as error:  # in a plain install, which has what scoring files needs
         if not error.name or error.name.partition(".")[0] == __package__.partition(".")[0]:

@@ -39,7 +39,8 @@ def backup(file: Path, earlier: Path | None, no_store: bool) -> int:
         with up_to_date(config, or_older=True) as database:
             store = RunStore(config.store_url, must_exist=True)
             with database.read() as session:
-                store.bound = require_own(session, store)
+                if not no_store:
+                    store.bound = require_own(session, store)
                 files = stored_files_on_record(session)
             with counting_bar(files, "Run files") as tell:
                 manifest = write_backup(database, store, file, earlier=earlier, files=not no_store, tell=tell)

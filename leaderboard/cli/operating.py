@@ -55,8 +55,8 @@ def _sound(check: Callable[[str], object]) -> Reads:
 
 
 DATABASE = _sound(lambda text: "://" in text and Database.connect(text))
-ADDRESS = _sound(lambda text: Config(public_url=text).site_url)
-SMTP = _sound(lambda text: Config(smtp_url=text, mail_from="a@b.example", public_url="http://b.example").mail_server)
+ADDRESS = _sound(lambda text: Config(public_url=text))
+SMTP = _sound(lambda text: Config(smtp_url=text, mail_from="a@b.example", public_url="http://b.example"))
 
 
 @click.command()
@@ -94,7 +94,6 @@ def init(
         smtp_url=smtp,
         mail_from=mail_from,
     )
-    _ = config.site_url, config.host_names, config.mail_server  # which raise what is wrong with them
     new = people.new_account(admin, ask_password(stdin))
     if "://" not in database:
         own.parent.mkdir(parents=True, exist_ok=True)
@@ -118,6 +117,8 @@ def status(as_json: bool) -> None:
 
     \b
     leaderboard status
+
+    A run counts once for each set of judgments that it is scored by.
     """
     with reading() as session:
         now = installation_status(session, present())

@@ -35,5 +35,5 @@ def copy(target: str) -> int:
     click.echo(f"copied {counted(len(sizes), 'file')}, {sum(sizes):,} bytes; everything else was there already")
     if missing:
         click.echo("\n".join(["missing in the store, and in the copy:", *missing]), err=True)
-    click.echo(f"{'' if missing else 'The copy is whole. '}To use it: LEADERBOARD_STORE_URL={target}")
+    click.echo(f"{'' if missing else 'Every run file is there. '}To use it: LEADERBOARD_STORE_URL={target}")
     return int(bool(missing))

@@ -58,7 +58,7 @@ def _drain(database: Database, lease_seconds: float) -> None:
             break
         click.echo(f"waiting for {named(names)}")
         time.sleep(LOOK_SECONDS)
-    click.echo("no worker is at work")
+    click.echo("all workers that were at work have ended")
 
 
 def _look_after(processes: int, once: bool) -> None:

@@ -44,6 +44,7 @@ from leaderboard.errors import BadInput, Conflict, Damaged, NoStore
 from leaderboard.generations.models import INSTALLATION
 from leaderboard.generations.writes import raise_generations
 from leaderboard.numbers import counted
+from leaderboard.operating.models import WorkerSeen
 from leaderboard.store import PIECE, RunStore, file_system
 from leaderboard.store.runs import RUNS, run_name
 from leaderboard.submissions.models import Installation, Submission
@@ -252,6 +253,7 @@ def restore(
         migrate.upgrade(database, within=session.connection())
         # Pages that a site has kept, in this database's place before, are none of this one.
         raise_generations(session, [INSTALLATION], by=int(present().timestamp() * 1000))
+        session.execute(sa.delete(WorkerSeen))  # they work elsewhere, if at all
         take(session, store)
         _note(session, RESTORED, manifest)
     bind(database, store)

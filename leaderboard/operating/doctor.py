@@ -51,6 +51,8 @@ def _settings(config: Config, _: Database) -> Answer:
         (host not in names, PROBLEM, f"the site does not answer to {host}: add this name to LEADERBOARD_HOSTS"),
         (far and not tls, PROBLEM, f"{url} has no TLS for log-ins: set up a proxy, and LEADERBOARD_PUBLIC_URL=https://…"),
         (tls and not config.secure_cookies, WARNING, "cookies may go unencrypted: unset LEADERBOARD_SECURE_COOKIES"),
+        (config.oidc_file and not os.access(config.oidc_file, os.R_OK), PROBLEM,
+         f"LEADERBOARD_OIDC_FILE: {config.oidc_file} can't be read: without it the site does not start"),
         (tls and not config.trusted_proxies, WARNING, "TLS but no proxy: set LEADERBOARD_TRUSTED_PROXIES to 1 or more"),
         *((True, WARNING, f"{name} is no setting: `leaderboard --help` lists them") for name in unknown_settings()),
     ]  # fmt: skip
@@ -142,7 +144,7 @@ CHECKS: dict[Callable[[Config, Database], Answer], str] = {  # in this order, an
     _disk: "make the folder, or let this account read it",
     _database: "start it, or correct LEADERBOARD_DATABASE_URL",
     _clock: "see the database's log",
-    _store: "bring it back, or correct LEADERBOARD_STORE_URL",
+    _store: "bring it back, let its key or this account write there, or correct LEADERBOARD_STORE_URL",
     _work: "see the database's log",
 }
 

@@ -506,13 +506,15 @@ class Worker:
 POLL_SECONDS = 1.0  # between two looks at an empty queue
 QUIET_SECONDS = 2.0  # before boards are refreshed: whoever waits for each run before sending the next is quicker
 PATIENCE_SECONDS = 5.0  # before a database or a store that does not answer is asked again
+LEAST_BOUND = 10.0  # seconds that a transaction may do nothing
 MOST_REFUSALS = 5  # of the scoring process, one after the other, before the worker gives up
 HOUSEKEEPING_SECONDS = 3600.0
 
 
 def run(config: Config, stop: threading.Event | None = None, once: bool = False) -> None:
     """Works until `stop` is set (without one: until SIGTERM or SIGINT), or, with `once`, until nothing waits."""
-    database = Database.connect(config.database_url, must_exist=True, program="leaderboard worker", bounds=STALLED)
+    bounds = dict.fromkeys(STALLED, max(LEAST_BOUND, config.lease_seconds))  # its locks go when its job does
+    database = Database.connect(config.database_url, must_exist=True, program="leaderboard worker", bounds=bounds)
     store = RunStore(config.store_url, config, must_exist=True)
     worker = Worker(database, store, config, quiet_seconds=0.0 if once else QUIET_SECONDS)
     with contextlib.closing(database), contextlib.closing(worker), contextlib.ExitStack() as handlers:

@@ -136,6 +136,13 @@ def test_init_takes_no_password_for_the_answer_to_a_question(tmp_path: Path, mon
     assert [*tmp_path.iterdir()] == []
 
 
+def test_where_nobody_answers_a_question_it_is_said_what_to_do(tmp_path: Path) -> None:
+    asked = run_here(["init", "--database", str(tmp_path)], {}, folder=tmp_path)
+    assert asked.status == 130
+    assert asked.err.endswith("\nnobody answers here: give what is asked for as an option\n")
+    assert [*tmp_path.iterdir()] == []
+
+
 def test_status_says_what_goes_on(ok: Says, command: Command, working: Working) -> None:
     with working():
         pass

@@ -131,6 +131,7 @@ def test_a_run_file_that_was_changed_or_lost_is_named_once(played: World, comman
     assert done.status == 1
     assert (found["where"], found["expected"]) == (RUN, path.name)
     assert (found["what"], found["into"]) == ("its file", "the store of runs")
+    assert "a fault of the disk" in found["who"]
     path.unlink()
     (found,) = json.loads(command("verify", *more, "--json").out)["differences"]
     assert (found["what"], found["stored"]) == ("its file", "nothing")

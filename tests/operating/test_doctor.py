@@ -112,8 +112,7 @@ def test_runs_that_wait_for_nobody_are_a_problem(world: World, config: Config) -
         ({"hosts": "other"}, PROBLEM, "the site does not answer to localhost: add this name to LEADERBOARD_HOSTS"),
         ({"hosts": "b.invalid", "public_url": "http://b.invalid"}, PROBLEM, "http://b.invalid has no TLS for log-ins"),
         ({"hosts": "b.invalid", "public_url": "https://b.invalid"}, WARNING, "set LEADERBOARD_TRUSTED_PROXIES"),
-        ({"hosts": "a b"}, PROBLEM, "LEADERBOARD_HOSTS: expected names such as"),
-        ({"public_url": "nowhere"}, PROBLEM, "LEADERBOARD_PUBLIC_URL: expected an address"),
+        ({"oidc_file": "gone.toml"}, PROBLEM, "LEADERBOARD_OIDC_FILE: gone.toml can't be read"),
     ],
 )
 def test_settings_that_do_not_go_together_are_named(

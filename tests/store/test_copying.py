@@ -54,7 +54,7 @@ def test_a_store_moves_into_a_bucket_and_back_and_the_database_knows_it(
         path.write_bytes(content)
     said = _copy(world, world.store.url, bucket_url).out
     assert said.startswith("copied ")
-    assert said.endswith(f"\nThe copy is whole. To use it: LEADERBOARD_STORE_URL={bucket_url}\n")
+    assert said.endswith(f"\nEvery run file is there. To use it: LEADERBOARD_STORE_URL={bucket_url}\n")
     again = world.submit(run_text(9))  # while the copy was made
     assert f"copied 1 file, {len(run_text(9)):,} bytes" in _copy(world, world.store.url, bucket_url).out
     assert _copy(world, bucket_url, back).status == 0
