@@ -389,11 +389,12 @@ def _on_a_disk(engine: str, times: int, spoil: Callable[[Path], Callable[[], Non
             for _ in range(times):
                 os.kill(worker.pid, signal.SIGSTOP)
                 here.send()
+                browser.connection.close()  # the site ends one that is silent; the next request opens another
                 body = browser.first_bytes(FORM, run_text(-1, LINES).encode()) + f"\r\n--{BOUNDARY}--\r\n".encode()
                 mend = spoil(folder)
                 try:
                     head = {"Cookie": browser.cookie, "Content-Type": f"multipart/form-data; boundary={BOUNDARY}"}
-                    browser.connection.close()  # the site ends one that is silent; the next request opens another
+                    browser.connection.close()
                     browser.connection.request("POST", FORM, body, head)
                     answer = browser.connection.getresponse()
                     here.judge(FORM, answer.status, answer.read().decode(), wanted=503)

@@ -4,6 +4,7 @@ A command calls one service or one read. Its module is imported when it is asked
 does not wait for the site's packages.
 """
 
+import errno
 import gc
 import importlib
 import os
@@ -125,9 +126,9 @@ def run(arguments: Sequence[str]) -> int:
             raise
         return _fail(f"this needs the site's packages ({error.name}): pip install 'retrieval-leaderboard[site]'")
     except OSError as error:
-        if error.filename is None:
+        if error.filename is None and error.errno != errno.ENOSPC:
             raise
-        return _fail(f"{error.filename}: {error.strerror}")
+        return _fail(f"{error.filename or 'the output'}: {error.strerror}")
     return status if isinstance(status, int) else OK
 
 

@@ -51,12 +51,15 @@ def worker(once: bool, drain: bool, processes: int) -> None:
 def _drain(database: Database, lease_seconds: float) -> None:
     with database.write() as session:
         ask_to_drain(session)
+    told: tuple[str, ...] = ()
     while True:
         with database.read() as session:
             names = draining(session, lease_seconds)
         if not names:
             break
-        click.echo(f"waiting for {named(names)}")
+        if names != told:
+            click.echo(f"waiting for {named(names)}")
+        told = names
         time.sleep(LOOK_SECONDS)
     click.echo("all workers that were at work have ended")
 

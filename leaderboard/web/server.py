@@ -47,7 +47,7 @@ class Log(glogging.Logger):  # type: ignore[misc]  # gunicorn has no types
     def setup(self, cfg: Any) -> None:
         self.cfg = cfg
         self.error_log.propagate = True
-        self.error_log.setLevel(logging.WARNING)
+        self.error_log.setLevel(logging.ERROR)  # warnings are of malformed requests: the client's address, and the line
 
     def access(self, response: Any, _: Any, __: Any, took: timedelta) -> None:
         """Called once an answer was sent, by the thread that made it."""

@@ -1,6 +1,7 @@
 """`leaderboard serve` and `leaderboard worker` as processes, and what they refuse before they start."""
 
 import os
+import subprocess
 import sys
 import urllib.request
 from collections.abc import Callable
@@ -40,6 +41,12 @@ def test_a_site_without_a_secret_key_is_refused_and_told_how_to_get_one(
 @pytest.mark.parametrize("engine_name", ["sqlite"])
 def test_more_processes_than_a_host_bears_are_taken_for_a_slip(refused: Says) -> None:
     assert "'--processes': give a number from 1 to 128" in refused("worker", "--once", "--processes", "129")
+
+
+def test_where_the_output_can_not_be_written_it_is_one_line() -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run([*COMMAND, "score", "--help"], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (2, "the output: No space left on device\n")
 
 
 @pytest.mark.parametrize("process", [["serve", "--port", "0"], ["worker"]])

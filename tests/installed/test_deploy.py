@@ -131,7 +131,7 @@ def test_caddys_example_says_what_nginxs_does() -> None:
     text = re.sub(r"#.*", "", (DEPLOY / "Caddyfile").read_text())
     assert text.count("{") == text.count("}")
     assert "reverse_proxy 127.0.0.1:8000" in text
-    [bound] = re.findall(r"max_size (\d+)MB", text)
+    [bound] = re.findall(r"max_size (\d+)MiB", text)
     [own] = re.findall(r"client_max_body_size (\d+)m;", CONFIGURATION.read_text())
     assert bound == own
     assert int(own) * 2**20 > Config().upload_bytes

@@ -151,5 +151,6 @@ def test_a_drain_lets_each_worker_finish_the_run_in_hand_and_take_no_other(world
             later = world.submit(run_text(2))
             pipe.write_text(run_text(1))
             assert drain.wait(seconds=SECONDS) == 0
+            assert drain.output.count("waiting for ") <= 2  # a line where others are waited for than before
         assert workers.wait(seconds=SECONDS) == 0
     assert [world.scoring(number).state for number in (run, later)] == [State.SCORED, State.QUEUED]
