@@ -179,6 +179,8 @@ def _written(value: object) -> str:
 
 def _read(setting: Field[Any], text: str) -> Any:
     name, default = _variable(setting), setting.default
+    if "\n" in text:
+        raise BadInput(f"{name}: a line break in it; is a quote left open in the file of settings?")
     least, most = setting.metadata["least"], setting.metadata["most"]
     if isinstance(default, bool):
         if text.lower() not in YES | NO:

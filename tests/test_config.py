@@ -39,6 +39,7 @@ def test_each_setting_is_read_as_what_it_is() -> None:
             "LEADERBOARD_SECRETKEY is no setting; did you mean LEADERBOARD_SECRET_KEY?",
         ),
         ("LEADERBOARD_DB_URL", "sqlite:///x", "did you mean LEADERBOARD_DATABASE_URL?"),
+        ("LEADERBOARD_STORE_URL", "store\nLEADERBOARD_HOSTS=x", "LEADERBOARD_STORE_URL: a line break in it"),
         ("LEADERBOARD_HOSTS", "a b", "LEADERBOARD_HOSTS: expected names such as"),
         ("LEADERBOARD_PUBLIC_URL", "nowhere", "LEADERBOARD_PUBLIC_URL: expected an address"),
         ("LEADERBOARD_SMTP_URL", "mail:25", "LEADERBOARD_SMTP_URL: expected smtp://"),

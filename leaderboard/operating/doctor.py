@@ -139,7 +139,7 @@ def day_of(moment: datetime | None) -> str:
 
 CHECKS: dict[Callable[[Config, Database], Answer], str] = {  # in this order, and what to do where one raises
     _settings: "correct this setting",
-    _certificate: "correct the certificate, the proxy or LEADERBOARD_PUBLIC_URL; for your own CA set SSL_CERT_FILE",
+    _certificate: "correct the certificate, the proxy or LEADERBOARD_PUBLIC_URL; SSL_CERT_FILE names your own CA's",
     _mail: "mails wait; correct LEADERBOARD_SMTP_URL, or ask whoever runs the server",
     _disk: "make the folder, or let this account read it",
     _database: "start it, or correct LEADERBOARD_DATABASE_URL",

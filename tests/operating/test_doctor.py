@@ -191,7 +191,7 @@ def test_the_certificate_of_the_public_url_is_looked_at(
     else:
         assert verdict == PROBLEM
         assert "certificate verify failed" in words
-        assert "for your own CA set SSL_CERT_FILE" in words
+        assert "SSL_CERT_FILE names your own CA's" in words
 
 
 def test_a_proxy_that_is_down_is_named(tmp_path: Path) -> None:
