@@ -63,6 +63,7 @@ LEASE_SECONDS = 2
 LINES = 2_000
 LONG_LINES = 400_000  # of a run that is being scored when its worker is stopped
 BETWEEN_SENDS, BETWEEN_LOOKS = 0.2, 0.1
+HELD_SECONDS = 20.0  # far longer than a lease of these trials
 CALM_SECONDS = 400.0  # a job that waited for a store waits for 300 at most
 PAGES = ("/", "/campaigns/small/2026", "/login")
 HOUR = 3600
@@ -197,6 +198,14 @@ class Stand:
         wait_until(lambda: not self._waiting(), "every run is scored", CALM_SECONDS)
         return time.monotonic() - started
 
+    def finishes(self, seconds: float) -> bool:
+        """Whether that is so within these."""
+        try:
+            wait_until(lambda: not self._waiting(), "every run is scored", seconds)
+        except AssertionError:
+            return False
+        return True
+
     def _waiting(self) -> int:
         return len(self.world.all(sa.select(Scoring.id).where(Scoring.state.in_([State.QUEUED, State.SCORING]))))
 
@@ -274,10 +283,13 @@ def paused(engine: str, times: int) -> list[str]:
                 here.answers["stopped too late"] += 1
             second = here.work()
             started = time.monotonic()
-            here.finish()
-            here.answers[f"taken over within {time.monotonic() - started:.0f} s"] += 1
+            if here.finishes(HELD_SECONDS if engine == "sqlite" else CALM_SECONDS):
+                here.answers[f"taken over within {time.monotonic() - started:.0f} s"] += 1
+            else:
+                here.answers["stopped in a transaction, which holds up SQLite's writers until it goes on"] += 1
             for pid in stopped:
                 os.kill(pid, signal.SIGCONT)
+            here.finish()
             second.terminate()
         lost = len([line for line in first.output.splitlines() if "lost" in line.lower()])
         here.answers["results that came too late"] = lost
