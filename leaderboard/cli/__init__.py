@@ -116,7 +116,7 @@ def run(arguments: Sequence[str]) -> int:
     try:
         status = leaderboard.main(args=arguments, prog_name="leaderboard", standalone_mode=False)
     except (click.ClickException, LeaderboardError) as error:
-        return _fail(_message(error, arguments))
+        return _fail(_message(error, arguments), arguments)
     except (click.Abort, KeyboardInterrupt) as error:
         if isinstance(error.__context__, EOFError):
             click.echo("\nnobody answers here: give what is asked for as an option", err=True)
@@ -124,11 +124,12 @@ def run(arguments: Sequence[str]) -> int:
     except ModuleNotFoundError as error:  # in a plain install, which has what scoring files needs
         if not error.name or error.name.partition(".")[0] == __package__.partition(".")[0]:
             raise
-        return _fail(f"this needs the site's packages ({error.name}): pip install 'retrieval-leaderboard[site]'")
+        lacks = f"this needs the site's packages ({error.name}): pip install 'retrieval-leaderboard[site]'"
+        return _fail(lacks, arguments)
     except OSError as error:
         if error.filename is None and error.errno != errno.ENOSPC:
             raise
-        return _fail(f"{error.filename or 'the output'}: {error.strerror}")
+        return _fail(f"{error.filename or 'the output'}: {error.strerror}", arguments)
     return status if isinstance(status, int) else OK
 
 
@@ -154,9 +155,14 @@ def _message(error: click.ClickException | LeaderboardError, arguments: Sequence
             return _fields_problem(error, arguments) if error.fields else error.message
 
 
-def _fail(message: str) -> int:
-    logging = sys.modules.get("logging")  # of the site or a worker, which log, also why they don't start
-    if os.environ.get("LEADERBOARD_LOG") == "json" and logging and logging.root.handlers:
+def _fail(message: str, arguments: Sequence[str]) -> int:
+    if os.environ.get("LEADERBOARD_LOG") == "json" and arguments and arguments[0] in {"serve", "worker"}:
+        import logging  # here, since the commands that score files start without
+
+        from leaderboard.config import Config
+        from leaderboard.operating import logs
+
+        logs.set_up(Config(log="json"))  # whatever keeps them from starting, such as a setting
         logging.getLogger("leaderboard").error(message)
     else:
         click.echo(message, err=True)

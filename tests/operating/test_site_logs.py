@@ -146,8 +146,11 @@ def test_why_a_worker_does_not_start_is_an_event_where_events_are_json(
     monkeypatch.setenv("LEADERBOARD_DATABASE_URL", f"sqlite:///{tmp_path / 'nowhere' / 'a.sqlite'}")
     monkeypatch.setenv("LEADERBOARD_LOG", "json")
     assert cli.run(["worker"]) == cli.FAILED
-    (record,) = caplog.records
-    assert (record.levelname, record.name, "nowhere" in record.getMessage()) == ("ERROR", "leaderboard", True)
+    monkeypatch.setenv("LEADERBOARD_LEASE_SECONDS", "0")
+    assert cli.run(["worker"]) == cli.run(["serve"]) == cli.FAILED
+    for record, said in zip(caplog.records, ["nowhere", *["LEADERBOARD_LEASE_SECONDS: expected"] * 2], strict=True):
+        assert (record.levelname, record.name, said in record.getMessage()) == ("ERROR", "leaderboard", True)
+    monkeypatch.delenv("LEADERBOARD_LEASE_SECONDS")
     assert capsys.readouterr().err == ""
     monkeypatch.setenv("LEADERBOARD_LOG", "text")
     assert cli.run(["worker"]) == cli.FAILED
