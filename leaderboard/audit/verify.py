@@ -41,8 +41,8 @@ from leaderboard.submissions.writes.selection import HAS_CEASED, selection_by_ru
 from leaderboard.worker.models import Score, Scoring, ScoringSet
 
 NOTHING = "nothing"
-SPOILT = "No event accounts for it: a fault of the disk, or somebody who can write to the store of runs, changed it."
 DATABASE, STORE = "the database", "the store of runs"  # where somebody must be able to write for a difference
+SPOILT = f"No event accounts for it: a fault of the disk, or somebody who can write to {STORE}, changed it."
 LOST = (
     "The file is missing or can't be read. Most likely the store was copied before the database, or not all of it: "
     "then it lacks the newest runs. Put the file back as runs/{0:.2}/{0} of the store, from another backup or from its "
@@ -97,7 +97,8 @@ class Difference:
         if self.into == STORE and self.stored.startswith(NOTHING):
             return LOST.format(self.expected)
         who = f"No event accounts for it: it was done outside this program, by somebody who can write to {self.into}."
-        who = SPOILT if self.into == STORE else who
+        if self.into == STORE:
+            who = SPOILT
         return f"{who} The last event about it: {self.last}." if self.last else who
 
 

@@ -257,7 +257,7 @@ def _compared(
         if wrong := (~np.isclose(packed, expected, rtol=1e-9, atol=EQUAL, equal_nan=True)).any(axis=0).sum():
             pairs["intervals of its runs"] = (f"{wrong} that differ", "none")
         for name, (stored, computed) in pairs.items():
-            if not _alike(stored, computed):
+            if differs(computed, stored):
                 yield "scoring_set", wanted.scoring_set_id, name, stored, computed
 
 
@@ -430,24 +430,17 @@ def _power_and_fragility(work: _Work, of_ranks: tuple[float, float]) -> dict[str
     }
 
 
-def differs(new: Sequence[float | None], old: Sequence[float | None]) -> bool:
-    """Whether an end moved by more than rounding: sums run in another order when there are more or fewer runs."""
-    return any(
-        (now is None) != (was is None) or not math.isclose(now or 0, was or 0, abs_tol=EQUAL)
-        for now, was in zip(new, old, strict=True)
-    )
-
-
-def _alike(kept: Any, computed: Any) -> bool:
-    """Whether what a board keeps is what was computed, but for rounding."""
-    match kept, computed:
+def differs(new: Any, old: Any) -> bool:
+    """Whether figures, or what holds them, differ by more than rounding: sums run in another order when there are more
+    or fewer runs, and on another processor."""
+    match new, old:
         case float(), float():
-            return math.isclose(kept, computed, rel_tol=1e-9, abs_tol=EQUAL)
+            return not math.isclose(new, old, abs_tol=EQUAL)
         case dict(), dict():
-            return kept.keys() == computed.keys() and all(_alike(kept[name], computed[name]) for name in kept)
-        case list(), list():
-            return len(kept) == len(computed) and all(map(_alike, kept, computed))
-    return bool(kept == computed)
+            return new.keys() != old.keys() or any(differs(new[name], old[name]) for name in new)
+        case ((list() | tuple()), (list() | tuple())):
+            return len(new) != len(old) or any(map(differs, new, old))
+    return bool(new != old)
 
 
 def packed_figures(figures: Mapping[int, KeptFigure]) -> dict[str, Any]:

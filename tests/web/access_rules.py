@@ -664,6 +664,9 @@ OTHERS = STAFF | {"member of another team"}
 NAMED = {"anonymous": INSIDE, "results closed": INSIDE}  # where a run can be told to be its team's
 OWN = {**NAMED, **dict.fromkeys(KNOWN, INSIDE)}  # what the team knows of itself, wherever it takes part
 
+# What they show is the same for everybody: staff reads there what visitors do.
+SAME_FOR_ALL = {"sharing.card", "sharing.badge"}
+
 SECRETS: dict[str, Secret] = {
     "text of a query": Secret("sekrettext", EVERYONE, {"before opening": STAFF}),
     "tag of a query": Secret("sekrettag", EVERYONE, {"before opening": STAFF}),
@@ -679,8 +682,7 @@ SECRETS: dict[str, Secret] = {
     "value of a query": Secret(r"0\.832\b|0\.8317", STAFF, dict.fromkeys(DETAILS_OPEN, EVERYONE)),
     "figure over a tag": Secret(r"0\.692\b|0\.6918|0\.69179", STAFF, dict.fromkeys(DETAILS_OPEN, EVERYONE)),
     "value of a hidden query": Secret(r"0\.021\b|0\.0213", STAFF, {"closed": EVERYONE, "anonymous": EVERYONE}),
-    # Staff reads means over all queries, but on cards and badges, which are the same for everybody.
-    "mean with its digits": Secret(r"0\.618\b|0\.6179", frozenset(), {"hidden queries": EVERYONE}),
+    "mean with its digits": Secret(r"0\.618\b|0\.6179", frozenset(), {"hidden queries": EVERYONE - STAFF}),
     "mean over hidden queries": Secret(r"0\.469\b|0\.46875", STAFF, {"closed": EVERYONE, "anonymous": EVERYONE}),
     "team": Secret("Sekretwoods", EVERYONE, OWN),
     "system": Secret("Sekretalder", EVERYONE, OWN),
